@@ -1,0 +1,42 @@
+# Two commands do everything on a machine with Python, git and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INPUTS := pyproject.toml src/kernelpca/__init__.py
+
+.PHONY: demo test lint types check bench clean
+
+demo: $(VENV)/.plot
+	$(BIN)/python examples/denoise_digits.py --out demo
+
+test: lint types check
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+check: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
+	$(BIN)/python -m pytest -m both_cores
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/import_time.py
+	$(BIN)/python benchmarks/gram.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.plot: $(INPUTS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+	touch $@
+
+$(VENV)/.test: $(INPUTS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist demo

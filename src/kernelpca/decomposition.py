@@ -1,0 +1,154 @@
+"""The fitted result: features, an affine map of them to scores, and what was captured.
+
+    scores(X) = features(X) @ W + b
+
+Centring is folded into W and b once, at fit time, so projecting is written once for every estimator.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelpca.gram.budget import BUDGET
+from kernelpca.gram.protocol import check_finite
+from kernelpca.gram.tiled import cross_product
+from kernelpca.kernels.base import Kernel, Rows
+from kernelpca.solvers.certificate import Certificate
+
+
+class Features(ABC):
+    """x -> features(x), known by their products with a matrix."""
+
+    @abstractmethod
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, d), (m, p) -> (n, p): features(X) V, in bounded memory."""
+
+    @abstractmethod
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): the squared length of each mapped sample."""
+
+
+@dataclass(frozen=True)
+class KernelFeatures(Features):
+    """x -> k(x, anchors).
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Resolved.
+    anchors : rows
+        The training rows, shifted by `origin`.
+    origin : ndarray of shape (d,) or None
+        For a stationary kernel the mean of the training rows: taking it off changes no kernel value, and spares
+        the squared distances the cancellation that rows far from zero would cost.
+    budget : int
+        Bytes of working memory.
+    """
+
+    kernel: Kernel
+    anchors: Rows
+    origin: np.ndarray | None = None
+    budget: int = BUDGET
+
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
+        return cross_product(self.kernel, self.shifted(X), self.anchors, V, self.budget)
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): k(x, x)."""
+        return check_finite(self.kernel.diag(self.shifted(X)), f"The kernel {self.kernel!r}")
+
+    def shifted(self, X: Rows) -> Rows:
+        """Return X less the origin."""
+        return X if self.origin is None else X - self.origin.astype(X.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class GivenFeatures(Features):
+    """Rows of a precomputed kernel matrix: they are the features already.
+
+    Attributes
+    ----------
+    size : int
+        The number of training samples.
+    """
+
+    size: int
+
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, m), (m, p) -> (n, p)."""
+        return X @ V.astype(X.dtype, copy=False)
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """Refuse: k(x, x) of new samples is not in their kernel values with the training samples."""
+        raise ValueError(
+            "With a precomputed kernel k(x, x) of new samples is unknown. Pass it as diagonal=..., an array with one "
+            "number for each sample."
+        )
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A subspace of feature space and how to project on it.
+
+    Attributes
+    ----------
+    features : Features
+        The map that W acts on.
+    W : ndarray of shape (m, k)
+        Coefficients of orthonormal directions; with centring its columns sum to zero.
+    b : ndarray of shape (k,)
+        Minus the scores of the origin of feature space: -mean_k'W.
+    signs : ndarray of shape (k,)
+        1, or -1 for a direction of negative eigenvalue (indefinite kernels), or 0 for one of eigenvalue zero.
+    eigenvalues : ndarray of shape (k,)
+        Of the (centered) Gram matrix.
+    total : float
+        Sum of all eigenvalues: the trace of the (centered) Gram matrix.
+    mean_weights : ndarray of shape (m,)
+        The mean of the mapped data is the sum of features with these weights; zeros without centring.
+    mean_square : float
+        Squared length of that mean.
+    certificate : Certificate
+        How far from exact the directions are.
+    positive_definite : bool
+        Whether squared distances can be relied on not to be negative.
+    """
+
+    features: Features
+    W: np.ndarray
+    b: np.ndarray
+    signs: np.ndarray
+    eigenvalues: np.ndarray
+    total: float
+    mean_weights: np.ndarray
+    mean_square: float
+    certificate: Certificate
+    positive_definite: bool
+
+    def first(self, k: int) -> Decomposition:
+        """Return the subspace of the first k directions."""
+        return replace(
+            self,
+            W=self.W[:, :k],
+            b=self.b[:k],
+            signs=self.signs[:k],
+            eigenvalues=self.eigenvalues[:k],
+            certificate=self.certificate.first(k, self.eigenvalues),
+        )
+
+    def scores(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n, k): coordinates on the directions."""
+        return self.features.product(X, self.W) + self.b
+
+    def residuals(self, X: Rows, diagonal: np.ndarray | None = None) -> np.ndarray:
+        """(n, d) -> (n,): squared distance of each mapped sample from the subspace through the mean."""
+        products = self.features.product(X, np.column_stack([self.W, self.mean_weights]))
+        scores, to_mean = products[:, :-1] + self.b, products[:, -1]
+        squared = self.features.squared_norms(X) if diagonal is None else np.asarray(diagonal)
+        inside = np.square(scores, dtype=np.float64) @ self.signs
+        distances = squared - 2 * to_mean + self.mean_square - inside
+        return np.maximum(distances, 0.0) if self.positive_definite else distances

@@ -1,0 +1,302 @@
+"""Kernel PCA as a scikit-learn estimator: resolve the parts, compose them, store the result."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from kernelpca.estimators.components import as_components
+from kernelpca.estimators.exact import Fit, Request, fit_gram, fit_rows
+from kernelpca.gram import Gram, as_gram
+from kernelpca.kernels import Kernel, as_kernel
+from kernelpca.kernels.base import Rows, n_rows
+from kernelpca.kernels.custom import Precomputed
+from kernelpca.preimage import as_preimage
+from kernelpca.solvers.protocol import Callback
+from kernelpca.validation import as_generator, check_numbers, check_weights
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Kernel principal component analysis: the directions of largest variance in a kernel's feature space.
+
+    Parameters
+    ----------
+    n_components : int, float, ("relative", eps) or None, default=None
+        How many components: that many; the smallest number that keeps this fraction of the variance; all with
+        eigenvalues above eps times the first; or all that are positive.
+    kernel : str, Kernel or callable, default="rbf"
+        What similarity means: a name (see `kernelpca.kernels.KERNELS`), an object such as `RBF(gamma=0.1)` or
+        `RBF() + Linear()`, a function of two rows, or "precomputed" with a matrix, a LinearOperator or a
+        `kernelpca.gram.Gram` given to `fit`.
+    solver : str or Solver, default="auto"
+        How the eigenproblem is solved: "dense", "lanczos", "randomized", "block_krylov", "lobpcg", an object of
+        `kernelpca.solvers`, or "auto" to choose; `plan_` says what was chosen and why.
+    preimage : str, pre-image object or None, default=None
+        How `inverse_transform` finds the way back: "ridge", or an object of `kernelpca.preimage`.
+    center : bool, default=True
+        Whether the mean in feature space is taken off.
+    tol : float, default=1e-4
+        Wanted relative residual of every component, which is about the relative error of the worst score; 0 for
+        machine precision. Small problems are solved densely, and exactly, whatever it is.
+    memory_limit : int, str or None, default=None
+        Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of random starts; None is a fixed seed, so that fits repeat.
+    callback : callable, optional
+        Told a `kernelpca.solvers.Progress` after each pass; if it returns True the fit stops with what it has.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Largest eigenvalues of the (centered) kernel matrix, largest first.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Eigenvalues over n_samples - 1: variances of the scores.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        As fractions of the whole variance in feature space, kept or not: it sums to less than one.
+    components_ : ndarray of shape (n_components_, n_samples)
+        Each direction's coefficients over the mapped training samples.
+    kernel_ : Kernel
+        The kernel with every parameter a number.
+    n_components_ : int
+        How many components were kept.
+    certificate_ : Certificate
+        How far from exact this answer can be; `print(model.certificate_)` says it in a sentence.
+    plan_ : Plan
+        Which path was taken and why.
+    n_features_in_ : int
+        Number of features seen in fit (for numeric data).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelpca import KernelPCA
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> model = KernelPCA(n_components=10, kernel="rbf").fit(X)
+    >>> model.transform(X[:2]).shape
+    (2, 10)
+    >>> print(f"{model.explained_variance_ratio_.sum():.2f} of the variance")
+    0.33 of the variance
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        kernel: Any = "rbf",
+        solver: Any = "auto",
+        preimage: Any = None,
+        center: bool = True,
+        tol: float = 1e-4,
+        memory_limit: int | float | str | None = None,
+        random_state: Any = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.solver = solver
+        self.preimage = preimage
+        self.center = center
+        self.tol = tol
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), list of str, or matrix
+            The data, as the kernel takes it; with kernel="precomputed" the (n_samples, n_samples) kernel matrix, a
+            LinearOperator or a Gram.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Relative weights. A weight of 2 counts like a row given twice, 0 like a row left out; only ratios matter,
+            since weights are scaled to sum to the number of samples that count.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit on X and return its scores, (n_samples, n_components_), without computing kernel values twice."""
+        fitted = self._fit(X, sample_weight)
+        return self.transform(X) if fitted is None else fitted.scores
+
+    def transform(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
+
+        With a precomputed kernel X is the (n, n_samples) matrix of kernel values with the training samples.
+        """
+        check_is_fitted(self)
+        return self._decomposition.scores(self._check_rows(X, reset=False))
+
+    def residuals(self, X: Any, diagonal: Any = None) -> np.ndarray:
+        """(n, d) -> (n,): squared distance of each mapped sample from the subspace: what the model leaves out.
+
+        With a precomputed kernel, `diagonal` gives k(x, x) of each sample.
+        """
+        check_is_fitted(self)
+        rows = self._check_rows(X, reset=False)
+        if diagonal is not None:
+            diagonal = check_array(diagonal, ensure_2d=False, dtype=np.float64, input_name="diagonal")
+            if diagonal.shape != (n_rows(rows),):
+                raise ValueError(
+                    f"diagonal has shape {diagonal.shape}; one number for each of {n_rows(rows)} rows is needed."
+                )
+        return self._decomposition.residuals(rows, diagonal)
+
+    def score_samples(self, X: Any, diagonal: Any = None) -> np.ndarray:
+        """(n, d) -> (n,): minus the residuals; low values are outliers, as everywhere in scikit-learn."""
+        return -self.residuals(X, diagonal)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of `score_samples`: higher is better, 0 is best."""
+        return float(self.score_samples(X).mean())
+
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """(n, n_components_) -> (n, d): inputs whose scores are near Z, by the pre-image method."""
+        check_is_fitted(self)
+        if self._preimage is None:
+            raise ValueError(
+                "This model has no way back: it was fitted with preimage=None. Set preimage='ridge' (or an object of "
+                "kernelpca.preimage) and fit again."
+            )
+        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"Z has {Z.shape[1]} columns; this model has {self.n_components_} components.")
+        return self._preimage.points(Z)
+
+    def denoise(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n, d): project on the components and come back."""
+        return self.inverse_transform(self._scores(X))
+
+    # the parts
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the scores as an array, whatever output container is set."""
+        check_is_fitted(self)
+        return self._decomposition.scores(self._check_rows(X, reset=False))
+
+    def _fit(self, X: Any, sample_weight: Any) -> Fit | None:
+        """Fit; return what is known of the training rows, or None if some of them did not count."""
+        kernel = as_kernel(self.kernel)
+        rows = self._check_rows(X, reset=True)
+        weights = check_weights(sample_weight, n_rows(rows))
+        counted: Any = slice(None)
+        if weights is not None:
+            counted = weights > 0
+            rows = _submatrix(rows, counted) if isinstance(kernel, Precomputed) else rows[counted]
+            weights = weights[counted] * (counted.sum() / weights.sum())
+        n = n_rows(rows)
+        if self.center and n < 2:
+            raise ValueError(
+                f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
+                "center."
+            )
+        request = Request(
+            components=as_components(self.n_components, n),
+            solver=self.solver,
+            center=bool(self.center),
+            tol=self.tol,
+            memory_limit=self.memory_limit,
+            rng=as_generator(self.random_state),
+            callback=self.callback,
+        )
+        self.kernel_ = kernel.resolve(rows)
+        if isinstance(kernel, Precomputed):
+            fitted = fit_gram(as_gram(rows), request, weights)
+        else:
+            fitted = fit_rows(self.kernel_, rows, request, weights)
+        self._store(fitted, n)
+        self._preimage = self._fit_preimage(fitted, rows)
+        dropped = weights is not None and not counted.all()
+        self._counted = counted if dropped and isinstance(kernel, Precomputed) else None
+        return None if dropped else fitted
+
+    def _store(self, fitted: Fit, n: int) -> None:
+        decomposition = fitted.decomposition
+        self._decomposition = decomposition
+        self.eigenvalues_ = decomposition.eigenvalues
+        self.n_components_ = len(self.eigenvalues_)
+        self.explained_variance_ = self.eigenvalues_ / max(n - 1, 1)
+        self.total_variance_ = decomposition.total / max(n - 1, 1)
+        known = decomposition.total > 0
+        self.explained_variance_ratio_ = self.eigenvalues_ / decomposition.total if known else 0 * self.eigenvalues_
+        self.components_ = decomposition.W.T
+        self.certificate_ = decomposition.certificate
+        self.plan_ = fitted.plan
+        if not decomposition.eigenvalues.any() and decomposition.total <= decomposition.certificate.rounding * n:
+            warnings.warn(
+                "All samples are the same point in feature space: there is no variance to find. Check the data, or the "
+                "kernel's parameters (a gamma far too small makes all points alike).",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _fit_preimage(self, fitted: Fit, rows: Rows) -> Any:
+        if self.preimage is None:
+            return None
+        method = as_preimage(self.preimage)
+        if self.kernel_.domain in ("precomputed", "text"):
+            raise ValueError(
+                f"preimage={self.preimage!r} needs numeric inputs to come back to; with kernel={self.kernel!r} there "
+                "are none. Set preimage=None."
+            )
+        return type(method)(**method.get_params(deep=False)).fit(fitted.scores, rows, self.kernel_)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
+        """Return X as rows for the kernel, or say what is wrong with it."""
+        kernel: Kernel = as_kernel(self.kernel)
+        least = 2 if reset and self.center else 1
+        if isinstance(kernel, Precomputed):
+            return self._check_matrix(X, reset=reset, least=least)
+        if kernel.domain == "text" or (kernel.domain == "any" and not _is_numeric(X)):
+            return kernel.check(X)
+        rows = check_numbers(self, X, reset=reset, sparse=kernel.takes_sparse or sparse.issparse(X), least_rows=least)
+        return kernel.check(rows)
+
+    def _check_matrix(self, X: Any, *, reset: bool, least: int) -> Any:
+        if reset and isinstance(X, Gram | LinearOperator):
+            gram = as_gram(X)
+            self.n_features_in_ = gram.shape[0]
+            return gram
+        K = check_numbers(self, X, reset=reset, least_rows=least)
+        return K if reset or self._counted is None else K[:, self._counted]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        try:
+            kernel = as_kernel(self.kernel)
+        except (TypeError, ValueError):  # reported by fit
+            return tags
+        tags.input_tags.pairwise = kernel.domain == "precomputed"
+        tags.input_tags.sparse = kernel.takes_sparse
+        tags.input_tags.positive_only = kernel.domain == "nonnegative"
+        tags.input_tags.string = kernel.domain == "text"
+        return tags
+
+
+def _is_numeric(X: Any) -> bool:
+    return sparse.issparse(X) or np.asarray(X).dtype.kind in "biufc"
+
+
+def _submatrix(K: Any, counted: np.ndarray) -> Any:
+    """Keep the rows and columns that count."""
+    if isinstance(K, np.ndarray):
+        return K[np.ix_(counted, counted)]
+    if counted.all():
+        return K
+    raise ValueError(
+        "Zero sample weights need a kernel matrix given as an array; drop the rows from your operator instead."
+    )

@@ -1,0 +1,87 @@
+"""Which path an exact fit takes: dense or iterative, with the matrix stored or made in tiles, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kernelpca.gram.budget import BUDGET
+from kernelpca.memory import granted_bytes, readable_bytes
+from kernelpca.solvers import BlockKrylov, Dense, Solver, as_solver
+
+SMALL = 1000  # rows up to which a dense solution is as fast as any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit does and why.
+
+    Attributes
+    ----------
+    path : {"dense", "stored", "tiled", "given"}
+        Dense LAPACK on the stored matrix; an iterative solver on the stored matrix; an iterative solver on tiles
+        that are made anew in each pass; a matrix or operator given by the user.
+    solver : Solver
+        What solves it.
+    reason : str
+        Why.
+    predicted_bytes : int
+        Memory for the matrix and the solver.
+    memory_limit : int
+        What was granted.
+    """
+
+    path: str
+    solver: Solver
+    reason: str
+    predicted_bytes: int
+    memory_limit: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} path with {self.solver!r}: {self.reason}. About {readable_bytes(self.predicted_bytes)} of "
+            f"the {readable_bytes(self.memory_limit)} granted."
+        )
+
+    @property
+    def tile_budget(self) -> int:
+        """Bytes that one product of tiles may use."""
+        return max(min(BUDGET, self.memory_limit // 2), 1)
+
+
+def make_plan(
+    n: int, k: int, itemsize: int, solver: Any, memory_limit: int | float | str | None, given: bool = False
+) -> Plan:
+    """Choose the path for n rows and k components (n of them when all are wanted)."""
+    limit = granted_bytes(memory_limit)
+    matrix = n * n * itemsize
+    dense = (0 if given else matrix) + 2 * n * n * 8 + n * min(k, n) * 8  # the matrix, LAPACK's copy, its vectors
+    block = 2 * 10 * max(k + 8, 16) * n * itemsize  # basis and products
+    if isinstance(solver, str) and solver == "auto":
+        many = k > n // 8
+        if (n <= SMALL or many) and dense <= limit:
+            why = f"{n} rows are few" if n <= SMALL else f"{k} of {n} possible components are many"
+            return Plan("given" if given else "dense", Dense(), why + ", so LAPACK is exact and fast", dense, limit)
+        chosen: Solver = BlockKrylov()
+        why = f"{k} of {n} components in few passes"
+    else:
+        chosen = as_solver(solver)
+        why = f"{type(chosen).__name__} was asked for"
+    if given:
+        return Plan("given", chosen, why + "; the matrix was given", block, limit)
+    if isinstance(chosen, Dense):
+        if dense > limit:
+            raise MemoryError(
+                f"A dense solution for {n} rows needs about {readable_bytes(dense)}; {readable_bytes(limit)} are "
+                "granted. Use solver='auto' with fewer components (n_components), or raise memory_limit."
+            )
+        return Plan("dense", chosen, why, dense, limit)
+    if matrix + block <= limit:
+        return Plan("stored", chosen, why + "; the matrix fits in memory", matrix + block, limit)
+    if block >= limit:
+        raise MemoryError(
+            f"{k} components of {n} rows need about {readable_bytes(block)} even without storing the matrix; "
+            f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
+        )
+    why += f"; the matrix would take {readable_bytes(matrix)}, so tiles are made in each pass"
+    return Plan("tiled", chosen, why, block + min(BUDGET, limit // 2), limit)

@@ -1,0 +1,132 @@
+"""The Gram matrix of centered or weighted features, around any other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelpca.gram.protocol import Gram
+
+
+class CenteredGram(Gram):
+    """(I - 1w') K (I - w1'): what K becomes when the mean of the mapped data is taken off.
+
+    With equal weights w = 1/n this is H K H with H = I - 11'/n. The column K w is found in the first product,
+    where w rides along as one more column, so that centring costs no pass of its own.
+
+    Parameters
+    ----------
+    inner : Gram
+        The matrix K.
+    weights : ndarray of shape (n,), optional
+        Sample weights, scaled to sum to one here; equal when not given.
+    """
+
+    def __init__(self, inner: Gram, weights: np.ndarray | None = None) -> None:
+        n = inner.shape[0]
+        self.inner = inner
+        self.shape = inner.shape
+        self.dtype = inner.dtype
+        self.positive_definite = inner.positive_definite
+        self.equal = weights is None
+        self.w = (np.full(n, 1.0 / n) if weights is None else weights / weights.sum()).astype(self.dtype)
+        self._mean: np.ndarray | None = None
+
+    @property
+    def mean_column(self) -> np.ndarray:
+        """(n,): K w, the similarity of each sample to the mean."""
+        if self._mean is None:
+            self._mean = self.inner.matmat(self.w[:, None])[:, 0]
+        return self._mean
+
+    @property
+    def mean_total(self) -> float:
+        """w'K w: the squared length of the mean."""
+        return float(np.dot(self.w.astype(np.float64), self.mean_column))
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """(n, p) -> (n, p)."""
+        V = np.asarray(V, dtype=self.dtype)
+        if self._mean is None:
+            product = self.inner.matmat(np.column_stack([V, self.w]))
+            self._mean, Y = product[:, -1].copy(), product[:, :-1]
+        else:
+            Y = self.inner.matmat(V)
+        Y = Y - np.outer(self._mean, V.sum(axis=0))
+        Y -= self.w @ Y
+        return Y
+
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+        return self.inner.diagonal() - 2 * self.mean_column + self.dtype.type(self.mean_total)
+
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, m)."""
+        return self._center(self.inner.columns(idx), idx)
+
+    def dense(self) -> np.ndarray:
+        """() -> (n, n)."""
+        return self._center(self.inner.dense(), np.arange(self.shape[0]))
+
+    def frobenius_squared(self) -> float | None:
+        """Return |HKH|_F^2 = |K|_F^2 - 2n |Kw|^2 + n^2 (w'Kw)^2, known for equal weights only."""
+        inner = self.inner.frobenius_squared()
+        if inner is None or not self.equal:
+            return None
+        n, mean = self.shape[0], self.mean_column.astype(np.float64)
+        return max(inner - 2 * n * float(mean @ mean) + (n * self.mean_total) ** 2, 0.0)
+
+    def rounding(self) -> float:
+        """Return the rounding level of the matrix before centring: that is where the digits are lost."""
+        return self.inner.rounding()
+
+    def _center(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
+        block -= self.mean_column[:, None]
+        block -= self.mean_column[idx]
+        block += self.dtype.type(self.mean_total)
+        return block
+
+
+class WeightedGram(Gram):
+    """S^(1/2) K S^(1/2) with S = diag(s): samples count s times.
+
+    With whole-number weights its eigenvalues are those of the data with rows repeated.
+
+    Parameters
+    ----------
+    inner : Gram
+        The matrix K, centered with the same weights or not at all.
+    weights : ndarray of shape (n,)
+        Positive sample weights s.
+    """
+
+    def __init__(self, inner: Gram, weights: np.ndarray) -> None:
+        self.inner = inner
+        self.shape = inner.shape
+        self.dtype = inner.dtype
+        self.positive_definite = inner.positive_definite
+        self.roots = np.sqrt(weights).astype(self.dtype)
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """(n, p) -> (n, p)."""
+        return self.inner.matmat(V * self.roots[:, None]) * self.roots[:, None]
+
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+        return self.inner.diagonal() * self.roots**2
+
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, m)."""
+        return self._scale(self.inner.columns(idx), idx)
+
+    def dense(self) -> np.ndarray:
+        """() -> (n, n)."""
+        return self._scale(self.inner.dense(), np.arange(self.shape[0]))
+
+    def rounding(self) -> float:
+        """Return the rounding level of the inner matrix at the largest weight."""
+        return float(self.roots.max()) ** 2 * self.inner.rounding()
+
+    def _scale(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
+        block *= self.roots[:, None]
+        block *= self.roots[idx]
+        return block

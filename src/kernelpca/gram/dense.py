@@ -1,0 +1,76 @@
+"""A Gram matrix held in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelpca.gram.protocol import Gram, check_block, check_finite
+from kernelpca.tiles import blocks
+
+
+class DenseGram(Gram):
+    """A stored symmetric matrix; it is neither copied nor changed.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The matrix, float32 or float64.
+    positive_definite : bool, default=False
+        Whether it is known to be positive semi-definite.
+    source : str
+        What to call it in messages.
+    """
+
+    def __init__(self, K: np.ndarray, positive_definite: bool = False, source: str = "The kernel matrix") -> None:
+        check_square(K)
+        check_finite(K, source)
+        check_symmetric(K)
+        self.K = K
+        self.shape = (K.shape[0], K.shape[0])
+        self.dtype = K.dtype
+        self.positive_definite = positive_definite
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """(n, p) -> (n, p)."""
+        return self.K @ check_block(V, self.shape[0]).astype(self.dtype, copy=False)
+
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+        return self.K.diagonal()
+
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, m)."""
+        return self.K[:, idx]
+
+    def dense(self) -> np.ndarray:
+        """() -> (n, n)."""
+        return self.K.copy()
+
+    def frobenius_squared(self) -> float:
+        """Return the sum of squared entries, added up in float64."""
+        return float(sum(np.square(self.K[rows], dtype=np.float64).sum() for rows in blocks(self.shape[0], 256)))
+
+
+def check_square(K: np.ndarray) -> None:
+    """Refuse what is no square matrix."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"A precomputed kernel matrix must be a square matrix of shape (n_samples, n_samples); got {K.shape}. To "
+            "fit on "
+            'data instead, choose a kernel such as "rbf".'
+        )
+
+
+def check_symmetric(K: np.ndarray) -> None:
+    """Refuse a matrix that is not symmetric up to rounding."""
+    n = K.shape[0]
+    allowed = 100 * np.sqrt(np.finfo(K.dtype).eps) * np.finfo(K.dtype).eps ** 0.25 * float(np.abs(K).max(initial=0.0))
+    for rows in blocks(n, 512):
+        difference = np.abs(K[rows, rows.start :] - K[rows.start :, rows].T)
+        if difference.max(initial=0.0) > allowed:
+            i, j = np.unravel_index(int(difference.argmax()), difference.shape)
+            i, j = int(i) + rows.start, int(j) + rows.start
+            raise ValueError(
+                f"The kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but K[{j}, {i}] = {K[j, i]:.6g}. If "
+                "that is rounding or noise, give (K + K.T) / 2."
+            )

@@ -1,0 +1,90 @@
+"""The n x n matrix of a kernel as an operator: all that a solver may know of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+
+class Gram(ABC):
+    """A symmetric n x n matrix that can be multiplied from the left.
+
+    A subclass sets `shape`, `dtype` and `positive_definite` and writes `matmat`, `diagonal` and `columns`.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    positive_definite: bool = False  # True only where it is known
+
+    @abstractmethod
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """(n, p) -> (n, p): the product with a block of columns; one call is one pass."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+
+    @abstractmethod
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) indices -> (n, m)."""
+
+    def dense(self) -> np.ndarray:
+        """() -> (n, n): a fresh array that the caller may overwrite."""
+        return self.columns(np.arange(self.shape[0]))
+
+    def trace(self) -> float:
+        """Return the sum of all eigenvalues."""
+        return float(self.diagonal().sum(dtype=np.float64))
+
+    def frobenius_squared(self) -> float | None:
+        """Return the sum of squared eigenvalues where it is known without another pass, else None."""
+        return None
+
+    def rounding(self) -> float:
+        """Return the size below which an eigenvalue or a residual is rounding error.
+
+        Entries are known to about eps max|k_ii|; random errors of that size have a spectral norm of about sqrt(n)
+        times it. The factor of ten leaves room for errors that are not random.
+        """
+        n = self.shape[0]
+        return 10.0 * float(np.finfo(self.dtype).eps) * np.sqrt(n) * float(np.abs(self.diagonal()).max())
+
+    def linear_operator(self) -> LinearOperator:
+        """Return a scipy view of this matrix."""
+        return _GramOperator(self)
+
+
+class _GramOperator(LinearOperator):
+    """scipy's interface over a Gram matrix."""
+
+    def __init__(self, gram: Gram) -> None:
+        super().__init__(gram.dtype, gram.shape)
+        self._gram = gram
+
+    def _matmat(self, V: np.ndarray) -> np.ndarray:
+        return self._gram.matmat(np.asarray(V, dtype=self._gram.dtype))
+
+    def _matvec(self, v: np.ndarray) -> np.ndarray:
+        return self._matmat(np.reshape(v, (-1, 1))).reshape(np.shape(v))
+
+    def _adjoint(self) -> _GramOperator:
+        return self
+
+
+def check_finite(values: np.ndarray, source: str) -> np.ndarray:
+    """Return `values` if all are finite, or say what was not."""
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        raise ValueError(
+            f"{source} returned NaN or infinity. Check its parameters (a large degree or gamma can overflow), scale "
+            "the data, or look at what it returns for single samples."
+        )
+    return values
+
+
+def check_block(V: np.ndarray, n: int) -> np.ndarray:
+    """Return V if it is a block of n-vectors."""
+    if V.ndim != 2 or V.shape[0] != n:
+        raise ValueError(f"A block of shape ({n}, p) is needed; got {V.shape}.")
+    return V

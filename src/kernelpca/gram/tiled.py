@@ -1,0 +1,213 @@
+"""A Gram matrix that is never stored: tiles are made, multiplied and forgotten."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelpca.gram.budget import BUDGET, tile_size
+from kernelpca.gram.protocol import Gram, check_block, check_finite
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.tiles import TILE, all_tiles, available_threads, half_tiles, share_out
+
+
+@dataclass
+class _Partial:
+    """What one worker owns: a tile to write into and its share of the sum."""
+
+    tile: np.ndarray
+    sum: np.ndarray
+    squares: float = 0.0
+
+
+class _Tiled(Gram):
+    """The symmetric product by half the tiles; a subclass makes a tile."""
+
+    source: str
+    threads: int | None
+    budget: int
+    _squares: float | None = None
+
+    @abstractmethod
+    def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
+        """Write the entries of rows x cols into `out`; only called on and above the diagonal."""
+
+    def _workers(self) -> int:
+        return self.threads or available_threads()
+
+    def _row_bytes(self) -> int:
+        return 0
+
+    def _most_rows(self) -> int:
+        return TILE
+
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too."""
+        n, itemsize = self.shape[0], self.dtype.itemsize
+        V = np.ascontiguousarray(check_block(V, n), dtype=self.dtype)
+        workers = self._workers()
+        size = tile_size(self.budget, n, V.shape[1], itemsize, workers, self._row_bytes(), self._most_rows())
+        count_squares = self._squares is None
+
+        def work(own: _Partial, rows: slice, cols: slice) -> None:
+            height, width = rows.stop - rows.start, cols.stop - cols.start
+            T = own.tile[: height * width].reshape(height, width)
+            self.tile(rows, cols, T)
+            own.sum[rows] += T @ V[cols]
+            if rows != cols:
+                own.sum[cols] += T.T @ V[rows]
+            if count_squares:
+                flat = T.ravel()
+                own.squares += (1.0 if rows == cols else 2.0) * float(np.dot(flat, flat))
+
+        def make() -> _Partial:
+            return _Partial(np.empty(size * size, self.dtype), np.zeros((n, V.shape[1]), self.dtype))
+
+        partials = share_out(half_tiles(n, size), work, make, workers)
+        total = partials[0].sum
+        for other in partials[1:]:
+            total += other.sum
+        check_finite(total, self.source)
+        self._squares = sum(own.squares for own in partials) if count_squares else self._squares
+        return total
+
+    def frobenius_squared(self) -> float | None:
+        """Return the sum of squared entries, which the first pass adds up; None before it."""
+        return self._squares
+
+
+class TiledGram(_Tiled):
+    """The kernel matrix of rows X, made in tiles on all cores whenever it is multiplied.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved: every parameter a number.
+    X : rows
+        As `kernel.check` returns them; not copied.
+    budget : int
+        Bytes of working memory for one product.
+    threads : int, optional
+        Workers; as many as BLAS may use when not given.
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, budget: int = BUDGET, threads: int | None = None) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.budget = budget
+        self.threads = threads if kernel.parallel else 1
+        self.shape = (n_rows(X), n_rows(X))
+        self.dtype = dtype_of(X)
+        self.positive_definite = kernel.positive_definite
+        self.source = f"The kernel {kernel!r}"
+
+    def data(self) -> Rows:
+        """Return the rows."""
+        return self.X
+
+    def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
+        """Write a tile; its diagonal, where it has one, is exact."""
+        self.kernel.compute(self.X[rows], self.X[cols], out)
+        if rows == cols:
+            np.fill_diagonal(out, self.kernel.diag(self.X[rows]))
+
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+        return check_finite(self.kernel.diag(self.X), self.source)
+
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, m)."""
+        block = np.empty((self.shape[0], len(idx)), dtype=self.dtype)
+        chosen = self.X[idx]
+
+        def work(_: None, rows: slice, cols: slice) -> None:
+            self.kernel.compute(self.X[rows], chosen[cols], block[rows, cols])
+
+        share_out(all_tiles(self.shape[0], len(idx), self.kernel.tile), work, lambda: None, self.threads)
+        block[idx, np.arange(len(idx))] = self.kernel.diag(chosen)
+        return check_finite(block, self.source)
+
+    def _most_rows(self) -> int:
+        return self.kernel.tile
+
+    def _row_bytes(self) -> int:
+        return 2 * self.dtype.itemsize * self.X.shape[1] if getattr(self.X, "ndim", 1) == 2 else 0
+
+
+class CallableGram(_Tiled):
+    """A kernel matrix given as a function of row and column numbers.
+
+    Parameters
+    ----------
+    function : callable
+        `function(rows, cols)` takes two integer arrays and returns the matrix of their kernel values.
+    n : int
+        The number of samples.
+    positive_definite : bool, default=False
+        Whether the matrix is known to be positive semi-definite.
+    budget : int
+        Bytes of working memory for one product.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        n: int,
+        positive_definite: bool = False,
+        budget: int = BUDGET,
+    ) -> None:
+        self.function = function
+        self.shape = (n, n)
+        self.dtype = np.dtype(np.float64)
+        self.positive_definite = positive_definite
+        self.budget = budget
+        self.threads = 1  # a user's function need not be safe in threads
+        self.source = "The kernel function"
+
+    def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
+        """Write a tile."""
+        out[...] = self._values(np.arange(rows.start, rows.stop), np.arange(cols.start, cols.stop))
+
+    def diagonal(self) -> np.ndarray:
+        """() -> (n,)."""
+        numbers = np.arange(self.shape[0])
+        return check_finite(np.concatenate([self._values(i, i).ravel() for i in numbers[:, None]]), self.source)
+
+    def columns(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, m)."""
+        return check_finite(self._values(np.arange(self.shape[0]), np.asarray(idx)), self.source)
+
+    def _values(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.function(rows, cols), dtype=self.dtype)
+        if values.shape != (len(rows), len(cols)):
+            raise ValueError(
+                f"The kernel function returned shape {values.shape} for {len(rows)} row and {len(cols)} column "
+                f"numbers; it must return ({len(rows)}, {len(cols)})."
+            )
+        return values
+
+
+def cross_product(
+    kernel: Kernel, X: Rows, Y: Rows, V: np.ndarray, budget: int = BUDGET, threads: int | None = None
+) -> np.ndarray:
+    """(n, d), (m, d), (m, p) -> (n, p): k(X, Y) V, tile by tile."""
+    dtype = np.promote_types(dtype_of(X), dtype_of(Y))
+    n, m, p = n_rows(X), n_rows(Y), V.shape[1]
+    result = np.zeros((n, p), dtype=np.promote_types(dtype, V.dtype))
+    workers = (threads or available_threads()) if kernel.parallel else 1
+    row_bytes = 2 * dtype.itemsize * X.shape[1] if getattr(X, "ndim", 1) == 2 else 0
+    size = tile_size(budget, 0, p, dtype.itemsize, workers, row_bytes, kernel.tile)
+    columns = [cols for _, cols in all_tiles(1, m, size)]
+
+    def work(tile: np.ndarray, rows: slice, _: slice) -> None:
+        for cols in columns:
+            T = tile[: (rows.stop - rows.start) * (cols.stop - cols.start)].reshape(rows.stop - rows.start, -1)
+            kernel.compute(X[rows], Y[cols], T)
+            result[rows] += T @ V[cols]
+
+    height = min(size, max(1, -(-n // workers)))  # rows are shared out: every worker gets some
+    share_out(all_tiles(n, 1, height), work, lambda: np.empty(size * size, dtype), workers)
+    return check_finite(result, f"The kernel {kernel!r}")

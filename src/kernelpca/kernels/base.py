@@ -1,0 +1,251 @@
+"""What a kernel is: a similarity of two rows, computed for blocks of rows at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from kernelpca.parts import Part
+from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
+
+if TYPE_CHECKING:
+    from kernelpca.kernels.algebra import KernelRBF, Normalized
+
+Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's domain says
+
+
+class Kernel(Part, ABC):
+    """A similarity k(x, y) of two samples.
+
+    A subclass writes `compute`, `diag` and its flags; calling, algebra, parameters, comparison and printing are
+    here. Flags may be properties where they depend on parameters.
+
+    Attributes
+    ----------
+    positive_definite : bool
+        Whether every matrix of this kernel is positive semi-definite.
+    stationary : bool
+        Whether k(x, y) depends on x - y alone.
+    unit_diagonal : bool
+        Whether k(x, x) = 1 for every x.
+    domain : {"real", "nonnegative", "text", "any", "precomputed"}
+        What a sample may be.
+    takes_sparse : bool
+        Whether scipy sparse rows are accepted (and never made dense).
+    parallel : bool
+        Whether `compute` may run in several threads at once.
+    tile : int
+        Most rows of a block given to `compute`; smaller where a single pair is costly.
+    """
+
+    positive_definite: bool = True
+    stationary: bool = False
+    unit_diagonal: bool = False
+    domain: str = "real"
+    takes_sparse: bool = False
+    parallel: bool = True
+    tile: int = TILE
+
+    @abstractmethod
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write k(x_i, y_j) into `out` (n, m). No checks: rows come from `check`."""
+
+    @abstractmethod
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): k(x_i, x_i)."""
+
+    def resolve(self, X: Rows) -> Self:
+        """Return this kernel with every default that depends on data made a number."""
+        return self
+
+    def __call__(self, X: Rows, Y: Rows | None = None, *, threads: int | None = None) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): the kernel matrix; with X alone it is exactly symmetric.
+
+        The matrix is filled tile by tile on all cores, in the dtype of the input.
+        """
+        X = self.check(X)
+        workers = threads if self.parallel else 1
+        if Y is None:
+            K = np.empty((n_rows(X), n_rows(X)), dtype=dtype_of(X))
+
+            def work(_: None, rows: slice, cols: slice) -> None:
+                self.compute(X[rows], X[cols], K[rows, cols])
+                if rows == cols:
+                    upper = np.triu(K[rows, cols])
+                    K[rows, cols] = upper + np.triu(upper, 1).T
+                else:
+                    K[cols, rows] = K[rows, cols].T
+
+            share_out(half_tiles(n_rows(X), self.tile), work, lambda: None, workers)
+            np.fill_diagonal(K, self.diag(X))
+            return K
+        Y = self.check(Y)
+        check_same_width(X, Y)
+        K = np.empty((n_rows(X), n_rows(Y)), dtype=np.promote_types(dtype_of(X), dtype_of(Y)))
+
+        def work_on_pair(_: None, rows: slice, cols: slice) -> None:
+            self.compute(X[rows], Y[cols], K[rows, cols])
+
+        share_out(all_tiles(n_rows(X), n_rows(Y), self.tile), work_on_pair, lambda: None, workers)
+        return K
+
+    def check(self, X: Rows) -> Rows:
+        """Return X as rows this kernel can work on, or say what is wrong with it."""
+        if self.domain in ("any", "precomputed"):
+            return X
+        if self.domain == "text":
+            return check_text(X, self)
+        if sparse.issparse(X) and not self.takes_sparse:
+            raise TypeError(
+                f"{type(self).__name__} does not take sparse input: it is not a function of dot products. "
+                "Give X.toarray(), or use a kernel that is one (linear, polynomial, rbf, cosine, hellinger)."
+            )
+        X = check_array(X, accept_sparse="csr" if self.takes_sparse else False, dtype=[np.float64, np.float32])
+        if self.domain == "nonnegative":
+            check_nonnegative(X, self)
+        return X
+
+    # algebra: see kernels/algebra.py
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        from kernelpca.kernels.algebra import add
+
+        return add(self, other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        from kernelpca.kernels.algebra import multiply
+
+        return multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def rbf(self, gamma: float | str = "scale") -> KernelRBF:
+        """Return exp(-gamma |phi(x) - phi(y)|^2): a Gaussian in this kernel's feature space."""
+        from kernelpca.kernels.algebra import KernelRBF
+
+        return KernelRBF(self, gamma)
+
+    def normalize(self) -> Normalized:
+        """Return k(x, y) / sqrt(k(x, x) k(y, y)): the cosine in this kernel's feature space."""
+        from kernelpca.kernels.algebra import Normalized
+
+        return Normalized(self)
+
+
+def n_rows(X: Rows) -> int:
+    """Count the rows of an array, a sparse matrix or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def spread_rows(X: Rows, most: int = 1000) -> Rows:
+    """Return at most `most` rows, spread evenly over X."""
+    return X[np.unique(np.linspace(0, n_rows(X) - 1, min(n_rows(X), most)).astype(int))]
+
+
+def dtype_of(X: Rows) -> np.dtype:
+    """Return the floating dtype that kernels of X are computed in."""
+    dtype = getattr(X, "dtype", None)
+    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+
+
+def check_same_width(X: Rows, Y: Rows) -> None:
+    """Refuse two sets of rows with different numbers of columns."""
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] != Y.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} features and Y has {Y.shape[1]}: the rows of both must have the same columns."
+        )
+
+
+def check_text(X: Rows, kernel: Kernel) -> np.ndarray:
+    """Return strings as an object array, or refuse what is no string."""
+    if isinstance(X, str):
+        raise TypeError(f"{type(kernel).__name__} needs a list of strings, one string was given: wrap it in a list.")
+    texts = list(X)
+    if not texts:
+        raise ValueError(f"{type(kernel).__name__} needs at least one string; an empty list was given.")
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{type(kernel).__name__} needs strings; row {i} is {type(text).__name__}. Give a list of str, or "
+                'choose a kernel for numbers, such as "rbf".'
+            )
+    result = np.empty(len(texts), dtype=object)
+    result[:] = texts
+    return result
+
+
+def check_nonnegative(X: Rows, kernel: Kernel) -> None:
+    """Refuse rows with negative entries."""
+    lowest = X.min()
+    if lowest < 0:
+        raise ValueError(
+            f"Negative values in data passed to {type(kernel).__name__}, which compares histograms (smallest value "
+            f"{lowest:.3g}). Shift or clip the data to be nonnegative, or choose a kernel for real numbers, such as "
+            '"rbf".'
+        )
+
+
+def check_positive(value: Any, name: str, kernel: Kernel, allowed: str = "a positive number") -> float:
+    """Return `value` as a float if it is a positive finite number, or say what is allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be {allowed}.")
+    return float(value)
+
+
+class HasGamma(Kernel):
+    """A kernel with a width `gamma`: a number, "scale" for 1/(d var X), or "median"."""
+
+    gamma: float | str
+
+    @abstractmethod
+    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): the nonnegative quantity that gamma multiplies."""
+
+    def resolve(self, X: Rows) -> Self:
+        """Make gamma a number for data X."""
+        if not isinstance(self.gamma, str):
+            check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
+            return self
+        X = self.check(X)
+        if self.gamma == "scale":
+            gamma = self.scale_gamma(X)
+        elif self.gamma == "median":
+            gamma = self.median_gamma(X)
+        else:
+            raise ValueError(
+                f"{type(self).__name__}(gamma={self.gamma!r}): gamma must be a positive number, "
+                '"scale" for 1/(d var X), or "median" for 1/median of what gamma multiplies.'
+            )
+        params = self.get_params(deep=False) | {"gamma": gamma}
+        return type(self)(**params)
+
+    def number(self) -> float:
+        """Return gamma as a number, or say how to make it one."""
+        if isinstance(self.gamma, str):
+            raise ValueError(
+                f"{type(self).__name__}(gamma={self.gamma!r}) depends on data: call kernel.resolve(X_train) first, "
+                "or give gamma a number."
+            )
+        return check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
+
+    def scale_gamma(self, X: Rows) -> float:
+        """1 / (d var X), as in scikit-learn's SVC; 1 for constant data."""
+        variance = float(X.multiply(X).mean() - X.mean() ** 2) if sparse.issparse(X) else float(X.var(dtype=np.float64))
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+    def median_gamma(self, X: Rows) -> float:
+        """1 / median of `measure` over pairs of rows, on at most 1000 rows; 1 where all rows are equal."""
+        sample = spread_rows(X)
+        upper = np.triu_indices(n_rows(sample), 1)
+        values = self.measure(sample, sample)[upper]
+        positive = values[values > 0]
+        if positive.size == 0:
+            return 1.0
+        median = float(np.median(values))
+        return 1.0 / (median if median > 0 else float(np.mean(positive)))

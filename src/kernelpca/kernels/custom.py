@@ -1,0 +1,107 @@
+"""Kernels that the user brings: a function, or the matrix itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kernelpca.kernels.base import Kernel, Rows, n_rows
+
+
+class Custom(Kernel):
+    """A kernel given as a function.
+
+    Parameters
+    ----------
+    function : callable
+        By default it takes two single rows and returns a number, as in scikit-learn's `KernelPCA`. With
+        `vectorized=True` it takes two blocks of rows (n, d), (m, d) and returns the (n, m) matrix: much faster.
+    vectorized : bool, default=False
+        Which of the two.
+    params : dict, optional
+        Keyword arguments for the function.
+    positive_definite : bool, default=True
+        What you know about it.
+
+    Examples
+    --------
+    >>> from kernelpca.kernels import Custom
+    >>> Custom(lambda X, Y: X @ Y.T, vectorized=True)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    domain = "any"
+    takes_sparse = True
+    parallel = False  # a user's function need not be safe in threads
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        vectorized: bool = False,
+        params: dict[str, Any] | None = None,
+        positive_definite: bool = True,
+    ) -> None:
+        self.function = function
+        self.vectorized = vectorized
+        self.params = params
+        self.positive_definite = positive_definite
+
+    def check(self, X: Rows) -> Rows:
+        """Return rows that can be indexed by slices."""
+        return X if hasattr(X, "shape") else np.asarray(X)
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write the function's values."""
+        params = self.params or {}
+        if self.vectorized:
+            values = np.asarray(self.function(X, Y, **params))
+            if values.shape != out.shape:
+                raise ValueError(
+                    f"The kernel function returned shape {values.shape} for {out.shape[0]} and {out.shape[1]} rows; "
+                    f"it must return {out.shape}. If it takes single rows, use Custom(function) without "
+                    "vectorized=True."
+                )
+            out[...] = values
+        else:
+            for i in range(n_rows(X)):
+                for j in range(n_rows(Y)):
+                    out[i, j] = self._value(X[i], Y[j], params)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """The function of each row with itself."""
+        result = np.empty(n_rows(X))
+        for i in range(n_rows(X)):
+            if self.vectorized:
+                self.compute(X[i : i + 1], X[i : i + 1], result[i : i + 1, None])
+            else:
+                result[i] = self._value(X[i], X[i], self.params or {})
+        return result
+
+    def _value(self, x: Any, y: Any, params: dict[str, Any]) -> float:
+        value = self.function(x, y, **params)
+        if np.ndim(value) and np.size(value) != 1:
+            raise ValueError(
+                f"The kernel function returned an array of shape {np.shape(value)} for two single rows; it must "
+                "return a number. If it takes blocks of rows, use kernelpca.kernels.Custom(function, vectorized=True)."
+            )
+        return float(np.asarray(value).reshape(()))
+
+
+class Precomputed(Kernel):
+    """The kernel matrix is given instead of data: (n, n) at fit, (m, n) at transform."""
+
+    domain = "precomputed"
+    positive_definite = False  # unknown: nothing is assumed
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Refuse: there is nothing to compute from."""
+        raise TypeError("A precomputed kernel matrix has no function behind it: give the matrix itself to fit.")
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """Refuse: k(x, x) is not in the matrix of new rows against training rows."""
+        raise TypeError(
+            "With a precomputed kernel k(x, x) of new samples is unknown: pass it as `diagonal`, an array of one "
+            "number for each sample."
+        )

@@ -1,0 +1,181 @@
+"""Kernels of the dot product x'y (and the norms of x and y)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of
+from kernelpca.kernels.products import dot, squared_norms
+
+
+class Linear(Kernel):
+    """The dot product x'y: kernel PCA with it is PCA."""
+
+    takes_sparse = True
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write X Y'."""
+        dot(X, Y, out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): squared norms."""
+        return squared_norms(X)
+
+
+class _ScaledDot(HasGamma):
+    """A function of gamma x'y + coef0; a subclass writes `profile`, in place."""
+
+    takes_sparse = True
+    coef0: float
+
+    def profile(self, T: np.ndarray) -> np.ndarray:
+        """Turn gamma x'y + coef0 in T into kernel values, in place."""
+        raise NotImplementedError
+
+    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): products of norms, the largest that the dot products can be."""
+        return np.sqrt(np.outer(squared_norms(X), squared_norms(Y)))
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the function of gamma X Y' + coef0."""
+        dot(X, Y, out)
+        self._finish(out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): the function of gamma |x|^2 + coef0."""
+        return self._finish(squared_norms(X))
+
+    def _finish(self, T: np.ndarray) -> np.ndarray:
+        T *= self.number()
+        T += self._number_coef0()
+        return self.profile(T)
+
+    def _number_coef0(self) -> float:
+        if not isinstance(self.coef0, int | float | np.number) or not np.isfinite(self.coef0):
+            raise ValueError(f"{type(self).__name__}(coef0={self.coef0!r}): coef0 must be a finite number.")
+        return float(self.coef0)
+
+
+class Polynomial(_ScaledDot):
+    """(gamma x'y + coef0)^degree, as in scikit-learn; gamma=1, coef0=0 is the tutorial's form.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The exponent, at least 1. With an exponent that is no integer the kernel is not positive definite.
+    gamma : float, "scale" or "median", default="scale"
+        Factor of the dot product.
+    coef0 : float, default=1
+        Added constant; the kernel is positive definite when it is not negative.
+    """
+
+    def __init__(self, degree: float = 3, gamma: float | str = "scale", coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    @property
+    def positive_definite(self) -> bool:  # type: ignore[override]
+        """True for whole exponents and coef0 >= 0."""
+        return float(self.degree).is_integer() and self.coef0 >= 0
+
+    def profile(self, T: np.ndarray) -> np.ndarray:
+        """Write t^degree."""
+        if not isinstance(self.degree, int | float | np.number) or not 0 < self.degree < np.inf:
+            raise ValueError(f"Polynomial(degree={self.degree!r}): degree must be a positive number, such as 2 or 3.")
+        if float(self.degree).is_integer():
+            return np.power(T, int(self.degree), out=T)
+        if T.min(initial=0.0) < 0:
+            raise ValueError(
+                f"Polynomial(degree={self.degree!r}): a power that is no whole number is undefined for negative "
+                f"gamma x'y + coef0 (smallest: {T.min():.3g}). Use a whole degree, or raise coef0."
+            )
+        return np.power(T, self.degree, out=T)
+
+
+class Sigmoid(_ScaledDot):
+    """tanh(gamma x'y + coef0), the hyperbolic tangent of neural networks. It is not positive definite.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        Factor of the dot product.
+    coef0 : float, default=1
+        Added constant.
+    """
+
+    positive_definite = False
+
+    def __init__(self, gamma: float | str = "scale", coef0: float = 1.0) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def profile(self, T: np.ndarray) -> np.ndarray:
+        """Write tanh(t)."""
+        return np.tanh(T, out=T)
+
+
+class Cosine(Kernel):
+    """x'y / (|x| |y|); a zero row has kernel value 0 with everything, itself included."""
+
+    takes_sparse = True
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write cosines of angles."""
+        cosines(X, Y, out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): ones, and zeros for zero rows."""
+        return (squared_norms(X) > 0).astype(dtype_of(X))
+
+
+class ArcCosine(Kernel):
+    """The arc-cosine kernel (Cho and Saul 2009): an infinitely wide layer of step units or of ReLUs.
+
+    With the angle t between x and y: order 0 is 1 - t/pi; order 1 is |x||y| (sin t + (pi - t) cos t) / pi.
+    The angle to a zero row counts as a right angle.
+
+    Parameters
+    ----------
+    order : {0, 1}, default=1
+        0 for step units, 1 for ReLUs.
+    """
+
+    takes_sparse = True
+
+    def __init__(self, order: int = 1) -> None:
+        self.order = order
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the kernel."""
+        self._check_order()
+        cosines(X, Y, out)
+        np.clip(out, -1.0, 1.0, out=out)
+        angle = np.arccos(out)
+        if self.order == 0:
+            np.divide(angle, -np.pi, out=out)
+            out += 1.0
+        else:
+            out *= np.pi - angle
+            out += np.sin(angle, out=angle)
+            out *= np.sqrt(squared_norms(X))[:, None] / out.dtype.type(np.pi)
+            out *= np.sqrt(squared_norms(Y))
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): |x|^2 for order 1, and 1 (1/2 for a zero row) for order 0."""
+        self._check_order()
+        norms = squared_norms(X)
+        return norms if self.order == 1 else np.where(norms > 0, 1.0, 0.5).astype(norms.dtype)
+
+    def _check_order(self) -> None:
+        if self.order not in (0, 1):
+            raise ValueError(f"ArcCosine(order={self.order!r}): order must be 0 (step units) or 1 (ReLUs).")
+
+
+def cosines(X: Rows, Y: Rows, out: np.ndarray) -> None:
+    """(n, d), (m, d) -> write x'y / (|x| |y|) into `out`, with 0 for zero rows."""
+    dot(X, Y, out)
+    for norms, along in ((squared_norms(X), (slice(None), None)), (squared_norms(Y), (None, slice(None)))):
+        lengths = np.sqrt(norms)
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        out *= inverse[along]

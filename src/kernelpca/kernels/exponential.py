@@ -1,0 +1,74 @@
+"""The exponential of a tile, in place, several times faster than NumPy's on machines without AVX-512.
+
+exp(x) = 2^k exp(r) with k = round(x / log 2) and |r| <= log(2) / 2, where a polynomial is enough; the loop has no
+branch, so the compiler turns it into vector instructions. Compiled by numba on first use; small tiles are left to
+NumPy, so that small problems never wait for a compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+SMALL = 2**18  # entries; below it NumPy is fast enough
+
+# for each width: integer type, bits of the fraction, exponent bias, log 2 in two parts, degree, least argument
+_FORMATS = {
+    4: (np.int32, 23, 127, 0.693359375, -2.12194440e-4, 7, -87.0),
+    8: (np.int64, 52, 1023, 6.93145751953125e-1, 1.42860682030941723212e-6, 13, -708.0),
+}
+
+
+def gaussian(T: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    """Write exp(min(t_ij + a_i + b_j, 0)) over T (n, m)."""
+    if T.size < SMALL:
+        T += a[:, None]
+        T += b
+        np.minimum(T, 0, out=T)
+        np.exp(T, out=T)
+    else:
+        _compiled(T.dtype.itemsize)(T, a, b)
+
+
+def exponential(T: np.ndarray) -> None:
+    """Write exp(t) over T (n, m), for t <= 0."""
+    if T.size < SMALL:
+        np.exp(T, out=T)
+    else:
+        zeros = np.zeros(max(T.shape), dtype=T.dtype)
+        _compiled(T.dtype.itemsize)(T, zeros, zeros)
+
+
+@cache
+def _compiled(itemsize: int) -> Callable[[Any, Any, Any], None]:
+    import numba
+
+    integer: Any
+    integer, fraction_bits, bias, log2_high, log2_low, degree, least = _FORMATS[itemsize]
+    real: Any = {4: np.float32, 8: np.float64}[itemsize]
+    per_log2, high, low = real(1 / np.log(2)), real(log2_high), real(log2_low)
+    half, zero, lowest = real(0.5), real(0), real(least)
+    shift, offset = integer(fraction_bits), integer(bias)
+    # Taylor's series: its first neglected term is below the rounding error for |r| <= log(2) / 2
+    taylor = tuple(real(1 / factorial(i)) for i in range(degree, -1, -1))
+
+    # no fastmath beyond fused multiply-add: reassociation would undo the two-part logarithm, and NaN must stay NaN
+    @numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")
+    def loop(T: Any, a: Any, b: Any) -> None:
+        for i in range(T.shape[0]):
+            for j in range(T.shape[1]):
+                x = T[i, j] + a[i] + b[j]
+                x = zero if x > zero else x
+                x = lowest if x < lowest else x
+                k = np.floor(x * per_log2 + half)
+                r = (x - k * high) - k * low
+                value = taylor[0]
+                for coefficient in taylor[1:]:
+                    value = value * r + coefficient
+                T[i, j] = value * integer((integer(k) + offset) << shift).view(real)
+
+    return loop

@@ -1,0 +1,162 @@
+"""Kernels between histograms: rows of nonnegative numbers, whether or not they sum to one."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.special import xlogy
+
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows
+from kernelpca.kernels.exponential import exponential
+from kernelpca.kernels.pairwise import PAIRWISE_TILE, chi_square, harmonic, minima, mixed_entropy
+from kernelpca.kernels.products import dot
+
+
+class HistogramIntersection(Kernel):
+    """The sum of min(x_f, y_f) over features (Barla et al. 2003)."""
+
+    domain = "nonnegative"
+    tile = PAIRWISE_TILE
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write sums of minima."""
+        minima(X, Y, out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): row sums."""
+        return np.asarray(X).sum(axis=1)
+
+
+class GeneralizedHistogramIntersection(Kernel):
+    """The sum of min(|x_f|^alpha, |y_f|^alpha) (Boughorbel et al. 2005); defined for negative entries too.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The exponent, positive.
+    """
+
+    tile = PAIRWISE_TILE
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = alpha
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write sums of minima of the powers."""
+        minima(self._power(X), self._power(Y), out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): sums of |x|^alpha."""
+        return self._power(np.asarray(X)).sum(axis=1)
+
+    def _power(self, X: np.ndarray) -> np.ndarray:
+        alpha = check_positive(self.alpha, "alpha", self)
+        return np.abs(X) ** X.dtype.type(alpha)
+
+
+class ChiSquare(Kernel):
+    """The chi-square kernel of the tutorial: the sum of x_f y_f / (x_f + y_f), with 0 for 0/0.
+
+    It is a quarter of (sum of x + sum of y) less the chi-square distance (Hein and Bousquet 2005).
+    """
+
+    domain = "nonnegative"
+    tile = PAIRWISE_TILE
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write sums of x y / (x + y)."""
+        harmonic(X, Y, out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): half the row sums."""
+        return np.asarray(X).sum(axis=1) / 2
+
+
+class AdditiveChiSquare(Kernel):
+    """Minus the chi-square distance, the sum of (x - y)^2 / (x + y): scikit-learn's `additive_chi2`.
+
+    It is only conditionally positive definite: centring makes it so.
+    """
+
+    domain = "nonnegative"
+    tile = PAIRWISE_TILE
+    positive_definite = False
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write minus the chi-square distances."""
+        chi_square(X, Y, out)
+        np.negative(out, out=out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): zeros."""
+        return np.zeros(n_rows(X), dtype=dtype_of(X))
+
+
+class ExponentialChiSquare(HasGamma):
+    """exp(-gamma times the sum of (x - y)^2 / (x + y)): scikit-learn's `chi2`.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        Inverse width.
+    """
+
+    domain = "nonnegative"
+    tile = PAIRWISE_TILE
+    unit_diagonal = True
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
+
+    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): chi-square distances."""
+        out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        chi_square(X, Y, out)
+        return out
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write exp(-gamma chi^2)."""
+        chi_square(X, Y, out)
+        out *= -self.number()
+        exponential(out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): ones."""
+        return np.ones(n_rows(X), dtype=dtype_of(X))
+
+
+class Hellinger(Kernel):
+    """The sum of sqrt(x_f y_f): a dot product of square roots (Hein and Bousquet 2005)."""
+
+    domain = "nonnegative"
+    takes_sparse = True
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write sqrt(X) sqrt(Y)'."""
+        dot(np.sqrt(X), np.sqrt(Y), out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): row sums."""
+        return np.asarray(X.sum(axis=1)).ravel() if sparse.issparse(X) else np.asarray(X).sum(axis=1)
+
+
+class JensenShannon(Kernel):
+    """The Jensen-Shannon kernel (Hein and Bousquet 2005), with 0 log 0 = 0.
+
+    -(1/log 2) times the sum of x log(x / (x + y)) + y log(y / (x + y)). Written with entropies, it needs one
+    logarithm for each pair of entries: the sum of (x + y) log(x + y) - x log x - y log y.
+    """
+
+    domain = "nonnegative"
+    tile = PAIRWISE_TILE
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the kernel."""
+        mixed_entropy(X, Y, out)
+        out -= xlogy(X, X).sum(axis=1)[:, None]
+        out -= xlogy(Y, Y).sum(axis=1)
+        out /= np.log(2.0)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): twice the row sums."""
+        return 2 * np.asarray(X).sum(axis=1)

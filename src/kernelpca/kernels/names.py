@@ -1,0 +1,65 @@
+"""Names that stand for kernels; scikit-learn's names mean scikit-learn's functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernelpca.kernels.base import Kernel
+from kernelpca.kernels.custom import Custom, Precomputed
+from kernelpca.kernels.dot import ArcCosine, Cosine, Linear, Polynomial, Sigmoid
+from kernelpca.kernels.histogram import (
+    AdditiveChiSquare,
+    ChiSquare,
+    ExponentialChiSquare,
+    GeneralizedHistogramIntersection,
+    Hellinger,
+    HistogramIntersection,
+    JensenShannon,
+)
+from kernelpca.kernels.stationary import RBF, Cauchy, Laplacian, Matern, RationalQuadratic
+from kernelpca.kernels.strings import Spectrum, Subsequence
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "laplacian_euclidean": lambda: Laplacian(norm="euclidean"),
+    "matern": Matern,
+    "cauchy": Cauchy,
+    "rational_quadratic": RationalQuadratic,
+    "sigmoid": Sigmoid,
+    "cosine": Cosine,
+    "arc_cosine": ArcCosine,
+    "histogram_intersection": HistogramIntersection,
+    "generalized_histogram_intersection": GeneralizedHistogramIntersection,
+    "chi_square": ChiSquare,
+    "additive_chi2": AdditiveChiSquare,
+    "chi2": ExponentialChiSquare,
+    "hellinger": Hellinger,
+    "jensen_shannon": JensenShannon,
+    "spectrum": Spectrum,
+    "subsequence": Subsequence,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that a name, an object or a callable stands for."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel not in KERNELS:
+            raise ValueError(
+                f"kernel={kernel!r} is not a name of a kernel. Known names: {', '.join(sorted(KERNELS))}. You can "
+                "also give an object of kernelpca.kernels or a callable."
+            )
+        return KERNELS[kernel]()
+    if callable(kernel) and not isinstance(kernel, type):
+        return Custom(kernel)
+    raise TypeError(
+        f"kernel={kernel!r} is neither a name, a kernel object nor a callable. Try kernel='rbf' or "
+        "kernel=kernelpca.kernels.RBF(gamma=0.1)."
+    )

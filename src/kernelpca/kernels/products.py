@@ -1,0 +1,37 @@
+"""Matrix products of rows, dense or sparse, and the squared distances made from them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from kernelpca.kernels.base import Rows
+
+
+def dot(X: Rows, Y: Rows, out: np.ndarray) -> None:
+    """(n, d), (m, d) -> write X Y' into `out` (n, m)."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        product = X @ Y.T
+        out[...] = product.toarray() if sparse.issparse(product) else product
+    else:
+        np.matmul(X, Y.T, out=out)
+
+
+def squared_norms(X: Rows) -> np.ndarray:
+    """(n, d) -> (n,): |x_i|^2."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=X.dtype).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0) -> None:
+    """(n, d), (m, d) -> write scale |x_i - y_j|^2 into `out` (n, m), never negative.
+
+    One product of matrices; the scale goes into the thinner factor. Cancellation costs about eps |x|^2: rows far
+    from the origin should be shifted there first (a stationary kernel does not notice, and `KernelPCA` does it).
+    """
+    scale = X.dtype.type(scale)
+    dot(X * (-2 * scale), Y, out)
+    out += (scale * squared_norms(X))[:, None]
+    out += scale * squared_norms(Y)
+    np.maximum(out, 0, out=out)

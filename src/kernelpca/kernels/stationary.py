@@ -1,0 +1,207 @@
+"""Kernels of the difference x - y: all but one are functions of the squared Euclidean distance."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from scipy.special import gammaln, kv
+
+from kernelpca.kernels.base import HasGamma, Rows, check_positive, dtype_of, n_rows
+from kernelpca.kernels.exponential import exponential, gaussian
+from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
+from kernelpca.kernels.products import dot, squared_distances, squared_norms
+from kernelpca.tiles import TILE
+
+
+class Stationary(HasGamma):
+    """k(x, y) = g(x - y) with g(0) = 1."""
+
+    stationary = True
+    unit_diagonal = True
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): ones."""
+        return np.ones(n_rows(X), dtype=dtype_of(X))
+
+
+class Radial(Stationary):
+    """k(x, y) = g(gamma |x - y|^2) with the Euclidean norm; a subclass writes g, in place."""
+
+    takes_sparse = True
+
+    @abstractmethod
+    def profile(self, S: np.ndarray) -> None:
+        """Turn the scaled squared distances gamma |x - y|^2 in S into kernel values, in place."""
+
+    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): squared distances."""
+        S = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        squared_distances(X, Y, S)
+        return S
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write g(gamma |x_i - y_j|^2) into `out`."""
+        squared_distances(X, Y, out, self.number())
+        self.profile(out)
+
+
+class RBF(Radial):
+    """The Gaussian kernel exp(-gamma |x - y|^2).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        Inverse squared width. "scale" is 1/(d var X); "median" makes k = 1/e at the median distance.
+
+    Examples
+    --------
+    >>> from kernelpca.kernels import RBF
+    >>> RBF(gamma=0.5)([[0.0]], [[0.0], [2.0]]).round(3)
+    array([[1.   , 0.135]])
+    """
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write exp(2 gamma x'y - gamma |x|^2 - gamma |y|^2): one product, one pass over the tile."""
+        gamma = X.dtype.type(self.number())
+        dot(X * (2 * gamma), Y, out)
+        gaussian(out, -gamma * squared_norms(X), -gamma * squared_norms(Y))
+
+    def profile(self, S: np.ndarray) -> None:
+        """Write exp(-s)."""
+        exponential(np.negative(S, out=S))
+
+
+class Laplacian(Stationary):
+    """exp(-gamma |x - y|) with the Manhattan norm (scikit-learn's) or the Euclidean norm (the papers').
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        Inverse width. "scale" is 1/(d var X) as for every kernel; since gamma multiplies a distance and not its
+        square here, "median" adapts better to data in unusual units.
+    norm : {"manhattan", "euclidean"}, default="manhattan"
+        Which norm. The name "laplacian" is scikit-learn's kernel (Manhattan); "laplacian_euclidean" is the other.
+    """
+
+    def __init__(self, gamma: float | str = "scale", norm: str = "manhattan") -> None:
+        self.gamma = gamma
+        self.norm = norm
+
+    @property
+    def takes_sparse(self) -> bool:  # type: ignore[override]
+        """Only the Euclidean norm comes from dot products."""
+        return self.norm == "euclidean"
+
+    @property
+    def tile(self) -> int:  # type: ignore[override]
+        """The Manhattan norm is a loop over pairs."""
+        return TILE if self.norm == "euclidean" else PAIRWISE_TILE
+
+    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
+        """(n, d), (m, d) -> (n, m): distances in this kernel's norm."""
+        out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        self._distances(X, Y, out)
+        return out
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write exp(-gamma |x_i - y_j|) into `out`."""
+        self._distances(X, Y, out)
+        out *= -self.number()
+        exponential(out)
+
+    def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        if self.norm == "euclidean":
+            squared_distances(X, Y, out)
+            np.sqrt(out, out=out)
+        elif self.norm == "manhattan":
+            manhattan(X, Y, out)
+        else:
+            raise ValueError(
+                f"Laplacian(norm={self.norm!r}): norm must be 'manhattan' (scikit-learn's laplacian kernel) or "
+                "'euclidean' (the papers')."
+            )
+
+
+class Matern(Radial):
+    """The Matérn kernel of smoothness nu, with gamma in the units of the Gaussian that it tends to as nu grows.
+
+    With z = 2 sqrt(nu gamma) |x - y|, k = 2^(1-nu) / Gamma(nu) z^nu K_nu(z); scikit-learn's Gaussian-process
+    kernel has length_scale = 1/sqrt(2 gamma).
+
+    Parameters
+    ----------
+    nu : float, default=1.5
+        Smoothness; 0.5, 1.5 and 2.5 are computed in closed form.
+    gamma : float, "scale" or "median", default="scale"
+        Inverse squared width.
+    """
+
+    def __init__(self, nu: float = 1.5, gamma: float | str = "scale") -> None:
+        self.nu = nu
+        self.gamma = gamma
+
+    def profile(self, S: np.ndarray) -> None:
+        """Write the Matérn function of z = sqrt(4 nu s)."""
+        nu = check_positive(self.nu, "nu", self, "a positive number (for nu = infinity use RBF)")
+        S *= 4.0 * nu
+        z = np.sqrt(S, out=S)
+        if nu == 0.5:
+            exponential(np.negative(z, out=z))
+        elif nu in (1.5, 2.5):
+            polynomial = 1.0 + z if nu == 1.5 else 1.0 + z + z * z / 3.0
+            exponential(np.negative(z, out=z))
+            z *= polynomial
+        else:
+            zero = z == 0
+            z[zero] = 1.0
+            with np.errstate(divide="ignore", under="ignore"):
+                value = np.exp((1.0 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(z) + np.log(kv(nu, z)))
+            z[...] = value
+            np.minimum(z, 1.0, out=z)  # near z = 0 the product of a huge and a tiny number may pass 1
+            z[zero] = 1.0
+
+
+class Cauchy(Radial):
+    """The Cauchy kernel 1 / (1 + gamma |x - y|^2).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        Inverse squared width.
+    """
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
+
+    def profile(self, S: np.ndarray) -> None:
+        """Write 1 / (1 + s)."""
+        S += 1.0
+        np.reciprocal(S, out=S)
+
+
+class RationalQuadratic(Radial):
+    """The rational quadratic kernel (1 + gamma |x - y|^2 / alpha)^-alpha: Gaussians of many widths mixed.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the tails; as it grows the kernel tends to RBF(gamma); 1 is the Cauchy kernel.
+    gamma : float, "scale" or "median", default="scale"
+        Inverse squared width.
+    """
+
+    def __init__(self, alpha: float = 1.0, gamma: float | str = "scale") -> None:
+        self.alpha = alpha
+        self.gamma = gamma
+
+    def profile(self, S: np.ndarray) -> None:
+        """Write (1 + s / alpha)^-alpha."""
+        alpha = check_positive(self.alpha, "alpha", self)
+        S /= alpha
+        np.log1p(S, out=S)
+        S *= -alpha
+        exponential(S)

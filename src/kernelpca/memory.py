@@ -1,0 +1,74 @@
+"""How many bytes there are, and how many a user grants."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+SHARE = 0.5  # of the free memory, when the user sets no limit
+
+
+def parse_bytes(limit: int | float | str) -> int:
+    """Read a number of bytes, or a string such as "4GB", "500 MiB"."""
+    if isinstance(limit, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", limit.lower())
+        if match:
+            limit = float(match[1]) * _UNITS[match[2] or ""]
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < float("inf"):
+        raise ValueError(
+            f"memory_limit={limit!r} is not an amount of memory. Give a positive number of bytes or a string such as "
+            '"4GB" or "500MiB", or None for half of what is free.'
+        )
+    return int(limit)
+
+
+def free_bytes() -> int:
+    """Memory that can still be used by this process, cgroup limits included."""
+    free = [_free_of_machine()]
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):  # no cgroup, or "max": no limit there
+            continue
+    return max(min(free), 2**26)
+
+
+def _free_of_machine() -> int:
+    try:
+        text = Path("/proc/meminfo").read_text()
+        return int(re.search(r"MemAvailable:\s+(\d+) kB", text)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 2**32
+
+
+def granted_bytes(memory_limit: int | float | str | None) -> int:
+    """Resolve the user's `memory_limit`; None stands for a share of the free memory."""
+    return int(SHARE * free_bytes()) if memory_limit is None else parse_bytes(memory_limit)
+
+
+def readable_bytes(count: float) -> str:
+    """Write a number of bytes for a person."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"

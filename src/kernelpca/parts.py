@@ -1,0 +1,35 @@
+"""A part: a small object with named parameters that an estimator is composed of (kernel, solver, pre-image)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Part(BaseEstimator):
+    """Parameters by name, readable, comparable and tunable: `get_params`, `set_params`, `repr`, `==`.
+
+    `__init__` only stores what it is given, under the same names; checks happen when the part is used.
+    So scikit-learn's `clone` and `GridSearchCV` treat parts like any nested estimator.
+    """
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({given})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        return mine.keys() == theirs.keys() and all(_same(mine[name], theirs[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, tuple(self.get_params(deep=False))))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or bool(a == b)

@@ -1,0 +1,25 @@
+"""Eigensolvers on the Gram protocol, each answer with its certificate."""
+
+from kernelpca.solvers.block_krylov import BlockKrylov
+from kernelpca.solvers.certificate import Certificate
+from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.lanczos import Lanczos
+from kernelpca.solvers.lobpcg import Lobpcg
+from kernelpca.solvers.names import SOLVERS, as_solver
+from kernelpca.solvers.protocol import IndefiniteKernelWarning, Progress, Solution, Solver
+from kernelpca.solvers.randomized import Randomized
+
+__all__ = [
+    "SOLVERS",
+    "BlockKrylov",
+    "Certificate",
+    "Dense",
+    "IndefiniteKernelWarning",
+    "Lanczos",
+    "Lobpcg",
+    "Progress",
+    "Randomized",
+    "Solution",
+    "Solver",
+    "as_solver",
+]

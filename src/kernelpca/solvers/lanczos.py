@@ -1,0 +1,57 @@
+"""ARPACK's implicitly restarted Lanczos method, through scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
+
+
+class Lanczos(Solver):
+    """scipy's `eigsh`: one column at a time, so many passes, but little memory.
+
+    Parameters
+    ----------
+    max_iter : int, optional
+        Restarts at most; ARPACK's default of 10 n when not given.
+    ncv : int, optional
+        Lanczos vectors kept; ARPACK's default of max(2k + 1, 20) when not given.
+    indefinite : {"warn", "raise", "clip", "keep"}, default="warn"
+        What to do with negative eigenvalues among the wanted ones.
+    """
+
+    def __init__(self, max_iter: int | None = None, ncv: int | None = None, indefinite: str = "warn") -> None:
+        self.max_iter = max_iter
+        self.ncv = ncv
+        self.indefinite = indefinite
+
+    def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
+        """Let ARPACK read the matrix one column at a time."""
+        n = watch.gram.shape[0]
+        if k >= n:  # ARPACK cannot find all eigenpairs
+            return Dense().run(watch, k, start, rng)
+        dtype = watch.gram.dtype
+        v0 = rng.uniform(-1, 1, n).astype(dtype) if start is None else start.sum(axis=1).astype(dtype)
+
+        def matvec(v: np.ndarray) -> np.ndarray:
+            return watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
+
+        operator = LinearOperator((n, n), matvec=matvec, dtype=dtype)
+        try:
+            values, vectors = eigsh(
+                operator, k, which="LA", v0=v0, tol=watch.tol / 2, maxiter=self.max_iter, ncv=self.ncv
+            )
+        except ArpackNoConvergence as stopped:
+            return _complete(stopped, watch, k, rng)
+        return Ritz(values, vectors)
+
+
+def _complete(stopped: ArpackNoConvergence, watch: Watch, k: int, rng: np.random.Generator) -> Ritz:
+    """Fill up what ARPACK found with random directions, and take the Ritz pairs: honest, if poor."""
+    found = stopped.eigenvectors
+    extra = rng.standard_normal((watch.gram.shape[0], k - found.shape[1]))
+    Q = np.linalg.qr(np.column_stack([found, extra]))[0].astype(watch.gram.dtype)
+    return Ritz(*rayleigh_ritz(Q, watch.matmat(Q)))

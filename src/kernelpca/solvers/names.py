@@ -1,0 +1,32 @@
+"""Names that stand for solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernelpca.solvers.block_krylov import BlockKrylov
+from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.lanczos import Lanczos
+from kernelpca.solvers.lobpcg import Lobpcg
+from kernelpca.solvers.protocol import Solver
+from kernelpca.solvers.randomized import Randomized
+
+SOLVERS: dict[str, type[Solver]] = {
+    "dense": Dense,
+    "lanczos": Lanczos,
+    "randomized": Randomized,
+    "block_krylov": BlockKrylov,
+    "lobpcg": Lobpcg,
+}
+
+
+def as_solver(solver: Any) -> Solver:
+    """Return the solver that a name or an object stands for."""
+    if isinstance(solver, Solver):
+        return solver
+    if isinstance(solver, str) and solver in SOLVERS:
+        return SOLVERS[solver]()
+    raise ValueError(
+        f"solver={solver!r} is not a solver. Known names: 'auto', {', '.join(repr(name) for name in SOLVERS)}; or "
+        "give an object of kernelpca.solvers."
+    )

@@ -1,0 +1,45 @@
+"""Randomized subspace iteration (Halko, Martinsson and Tropp 2011), stopped by its residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix
+
+
+class Randomized(Solver):
+    """Multiply a random block again and again until the residuals are small.
+
+    Parameters
+    ----------
+    oversampling : int, default=10
+        Columns beyond the wanted ones.
+    max_iter : int, default=300
+        Passes at most.
+    indefinite : {"warn", "raise", "clip", "keep"}, default="warn"
+        What to do with negative eigenvalues among the wanted ones.
+    """
+
+    def __init__(self, oversampling: int = 10, max_iter: int = 300, indefinite: str = "warn") -> None:
+        self.oversampling = oversampling
+        self.max_iter = max_iter
+        self.indefinite = indefinite
+
+    def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
+        """Each pass gives both the Ritz pairs of the block and the next block."""
+        n, dtype = watch.gram.shape[0], watch.gram.dtype
+        if k + self.oversampling >= n:  # the block would be the whole space
+            return Dense().run(watch, k, start, rng)
+        block = rng.standard_normal((n, k + self.oversampling))
+        if start is not None:
+            block[:, : start.shape[1]] = start[:, : block.shape[1]]
+        Q = np.linalg.qr(block)[0].astype(dtype)
+        while True:
+            Y = watch.matmat(Q)
+            values, vectors, products = rayleigh_ritz(Q, Y)
+            R = residual_matrix(values, vectors, products)
+            if watch.report(values[:k], np.linalg.norm(R[:, :k], axis=0)) or watch.passes >= self.max_iter:
+                return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
+            Q = np.linalg.qr(Y)[0]

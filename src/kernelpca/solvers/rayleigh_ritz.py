@@ -1,0 +1,18 @@
+"""The best that can be said of a matrix from its products with an orthonormal block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n, p) orthonormal, (n, p) its product -> Ritz values (p,), vectors and products (n, p), largest first."""
+    T = (Q.T @ Y).astype(np.float64)
+    values, S = np.linalg.eigh((T + T.T) / 2)
+    S = S[:, ::-1].astype(Q.dtype)
+    return values[::-1], Q @ S, Y @ S
+
+
+def residual_matrix(values: np.ndarray, vectors: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """(p,), (n, p), (n, p) -> (n, p): K U - U diag(values), in float64."""
+    return products.astype(np.float64) - vectors * values
