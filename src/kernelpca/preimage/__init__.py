@@ -15,9 +15,10 @@ def as_preimage(preimage: Any) -> Ridge:
         return preimage
     if isinstance(preimage, str) and preimage in PREIMAGES:
         return PREIMAGES[preimage]()
+    known = ", ".join(repr(name) for name in PREIMAGES)
     raise ValueError(
-        f"preimage={preimage!r} is not a pre-image method. Known names: {', '.join(repr(name) for name in "
-        "PREIMAGES)}; or give an object of kernelpca.preimage, or None."
+        f"preimage={preimage!r} is not a pre-image method. Known names: {known}; or give an object of "
+        "kernelpca.preimage, or None."
     )
 
 
