@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 
-import reference_text_fisher as naive
+import reference as naive
 from kernelpca.kernels.fisher import Fisher
 
 W = np.array([0.2, 0.5, 0.3])

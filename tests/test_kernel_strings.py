@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-import reference_text_fisher as naive
+import reference as naive
 from kernelpca.kernels.base import Kernel
 from kernelpca.kernels.strings import Spectrum, Subsequence, encode
 

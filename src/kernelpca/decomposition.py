@@ -42,8 +42,8 @@ class KernelFeatures(Features):
     anchors : rows
         The training rows, shifted by `origin`.
     origin : ndarray of shape (d,) or None
-        For a stationary kernel the mean of the training rows: taking it off changes no kernel value, and spares
-        the squared distances the cancellation that rows far from zero would cost.
+        Where a common shift changes nothing, the mean of the training rows: taking it off spares dot products and
+        squared distances the cancellation that rows far from zero would cost.
     budget : int
         Bytes of working memory.
     """

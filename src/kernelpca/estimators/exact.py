@@ -51,7 +51,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
     n = n_rows(X)
     plan = make_plan(n, request.components.first_guess(n), dtype_of(X).itemsize, request.solver, request.memory_limit)
-    features = KernelFeatures(kernel, *_moved_to_origin(kernel, X), plan.tile_budget)
+    features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget)
     if plan.path == "tiled":
         gram: Gram = TiledGram(kernel, features.anchors, plan.tile_budget)
     else:
@@ -67,9 +67,9 @@ def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) ->
     return _decompose(gram, GivenFeatures(n), plan, request, weights)
 
 
-def _moved_to_origin(kernel: Kernel, X: Rows) -> tuple[Rows, np.ndarray | None]:
-    """Copy X; for a stationary kernel take off the mean, which changes no distance and saves digits."""
-    if kernel.stationary and isinstance(X, np.ndarray) and X.ndim == 2:
+def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
+    """Copy X; where a common shift changes nothing take off the mean, which saves digits."""
+    if (kernel.stationary or (center and kernel.movable)) and isinstance(X, np.ndarray) and X.ndim == 2:
         origin = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
         return X - origin, origin
     return X.copy(), None

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelpca.estimators.components import as_components
@@ -20,6 +21,15 @@ from kernelpca.kernels.custom import Precomputed
 from kernelpca.preimage import as_preimage
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_numbers, check_weights
+
+
+def _knows_own_similarity(estimator: KernelPCA) -> bool:
+    """Whether k(x, x) of new samples can be computed: not from a precomputed matrix."""
+    if isinstance(as_kernel(estimator.kernel), Precomputed):
+        raise AttributeError(
+            "With a precomputed kernel k(x, x) of new samples is unknown: use -residuals(K, diagonal=...) instead."
+        )
+    return True
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -151,10 +161,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 )
         return self._decomposition.residuals(rows, diagonal)
 
-    def score_samples(self, X: Any, diagonal: Any = None) -> np.ndarray:
+    @available_if(_knows_own_similarity)
+    def score_samples(self, X: Any) -> np.ndarray:
         """(n, d) -> (n,): minus the residuals; low values are outliers, as everywhere in scikit-learn."""
-        return -self.residuals(X, diagonal)
+        return -self.residuals(X)
 
+    @available_if(_knows_own_similarity)
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of `score_samples`: higher is better, 0 is best."""
         return float(self.score_samples(X).mean())
@@ -208,7 +220,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             rng=as_generator(self.random_state),
             callback=self.callback,
         )
-        self.kernel_ = kernel.resolve(rows)
+        self.kernel_ = kernel.resolve(rows, weights)
         if isinstance(kernel, Precomputed):
             fitted = fit_gram(as_gram(rows), request, weights)
         else:
@@ -281,7 +293,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         except (TypeError, ValueError):  # reported by fit
             return tags
         tags.input_tags.pairwise = kernel.domain == "precomputed"
-        tags.input_tags.sparse = kernel.takes_sparse
+        tags.input_tags.sparse = kernel.takes_sparse and self.preimage is None
         tags.input_tags.positive_only = kernel.domain == "nonnegative"
         tags.input_tags.string = kernel.domain == "text"
         return tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.gram.protocol import Gram
+from kernelpca.gram.protocol import Gram, check_block
 
 
 class CenteredGram(Gram):
@@ -45,7 +45,7 @@ class CenteredGram(Gram):
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p)."""
-        V = np.asarray(V, dtype=self.dtype)
+        V = check_block(np.asarray(V, dtype=self.dtype), self.shape[0])
         if self._mean is None:
             product = self.inner.matmat(np.column_stack([V, self.w]))
             self._mean, Y = product[:, -1].copy(), product[:, :-1]
@@ -76,8 +76,15 @@ class CenteredGram(Gram):
         return max(inner - 2 * n * float(mean @ mean) + (n * self.mean_total) ** 2, 0.0)
 
     def rounding(self) -> float:
-        """Return the rounding level of the matrix before centring: that is where the digits are lost."""
-        return self.inner.rounding()
+        """Return the rounding level of the matrix before centring: that is where the digits are lost.
+
+        n w'Kw is about the largest eigenvalue that centring removes, and products are known to eps of that.
+        """
+        level = self.inner.rounding()
+        if self._mean is not None:
+            unit = 10 * float(np.finfo(self.dtype).eps)
+            level = max(level, unit * self.shape[0] * abs(self.mean_total))
+        return level
 
     def _center(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
         block -= self.mean_column[:, None]
@@ -108,7 +115,8 @@ class WeightedGram(Gram):
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p)."""
-        return self.inner.matmat(V * self.roots[:, None]) * self.roots[:, None]
+        roots = self.roots[:, None]
+        return self.inner.matmat(check_block(V, self.shape[0]) * roots) * roots
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""

@@ -62,9 +62,9 @@ class _Pair(Kernel):
     tile = property(lambda self: min(self.k1.tile, self.k2.tile))
     domain = property(lambda self: _common_domain(self.k1, self.k2))
 
-    def resolve(self, X: Rows) -> Self:
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Resolve both parts on X."""
-        return type(self)(self.k1.resolve(X), self.k2.resolve(X))
+        return type(self)(self.k1.resolve(X, weights), self.k2.resolve(X, weights))
 
     def check(self, X: Rows) -> Rows:
         """Return rows that both parts accept."""
@@ -84,6 +84,8 @@ class Sum(_Pair):
     k1, k2 : Kernel
         The terms; their parameters are reached as `k1__gamma` and so on.
     """
+
+    movable = property(lambda self: self.k1.movable and self.k2.movable)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the sum."""
@@ -105,6 +107,7 @@ class Product(_Pair):
     """
 
     unit_diagonal = property(lambda self: self.k1.unit_diagonal and self.k2.unit_diagonal)
+    movable = property(lambda self: self.stationary)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the product."""
@@ -123,14 +126,15 @@ class _Wrapped(Kernel):
 
     positive_definite = property(lambda self: self.kernel.positive_definite)
     stationary = property(lambda self: self.kernel.stationary)
+    movable = property(lambda self: self.kernel.stationary)
     takes_sparse = property(lambda self: self.kernel.takes_sparse)
     parallel = property(lambda self: self.kernel.parallel)
     tile = property(lambda self: self.kernel.tile)
     domain = property(lambda self: self.kernel.domain)
 
-    def resolve(self, X: Rows) -> Self:
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Resolve the inner kernel on X."""
-        return type(self)(**(self.get_params(deep=False) | {"kernel": self.kernel.resolve(X)}))
+        return type(self)(**(self.get_params(deep=False) | {"kernel": self.kernel.resolve(X, weights)}))
 
     def check(self, X: Rows) -> Rows:
         """Return rows that the inner kernel accepts."""
@@ -158,6 +162,7 @@ class Scale(_Wrapped):
         self.kernel = kernel
         self.factor = factor
 
+    movable = property(lambda self: self.kernel.movable)
     positive_definite = property(lambda self: self.kernel.positive_definite and self.factor >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.factor == 1)
 
@@ -186,6 +191,7 @@ class Shift(_Wrapped):
         self.kernel = kernel
         self.constant = constant
 
+    movable = property(lambda self: self.kernel.movable)
     positive_definite = property(lambda self: self.kernel.positive_definite and self.constant >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.constant == 0)
 
@@ -255,15 +261,16 @@ class KernelRBF(_Wrapped, HasGamma):
         self.kernel = kernel
         self.gamma = gamma
 
-    def resolve(self, X: Rows) -> Self:
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Resolve the inner kernel on X, then gamma in its feature space."""
-        inner = type(self)(self.kernel.resolve(X), self.gamma)
-        return HasGamma.resolve(inner, X)
+        inner = type(self)(self.kernel.resolve(X, weights), self.gamma)
+        return HasGamma.resolve(inner, X, weights)
 
-    def scale_gamma(self, X: Rows) -> float:
+    def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
         """One over the total variance in feature space (half the mean squared distance), on at most 1000 rows."""
         sample = spread_rows(X)
-        variance = float(self.measure(sample, sample).mean()) / 2
+        w = np.ones(n_rows(sample)) if weights is None else spread_rows(weights)
+        variance = float(w @ self.measure(sample, sample) @ w) / float(w.sum()) ** 2 / 2
         return 1.0 / variance if variance > 0 else 1.0
 
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:

@@ -30,6 +30,9 @@ class Kernel(Part, ABC):
         Whether every matrix of this kernel is positive semi-definite.
     stationary : bool
         Whether k(x, y) depends on x - y alone.
+    movable : bool
+        Whether a common shift of all samples changes nothing once the features are centered: true of stationary
+        kernels, of the linear kernel and of their sums.
     unit_diagonal : bool
         Whether k(x, x) = 1 for every x.
     domain : {"real", "nonnegative", "text", "any", "precomputed"}
@@ -44,6 +47,7 @@ class Kernel(Part, ABC):
 
     positive_definite: bool = True
     stationary: bool = False
+    movable: bool = False
     unit_diagonal: bool = False
     domain: str = "real"
     takes_sparse: bool = False
@@ -58,8 +62,11 @@ class Kernel(Part, ABC):
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x_i, x_i)."""
 
-    def resolve(self, X: Rows) -> Self:
-        """Return this kernel with every default that depends on data made a number."""
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
+        """Return this kernel with every default that depends on data made a number.
+
+        With sample weights, means over the data are weighted means; medians are not weighted.
+        """
         return self
 
     def __call__(self, X: Rows, Y: Rows | None = None, *, threads: int | None = None) -> np.ndarray:
@@ -207,14 +214,14 @@ class HasGamma(Kernel):
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:
         """(n, d), (m, d) -> (n, m): the nonnegative quantity that gamma multiplies."""
 
-    def resolve(self, X: Rows) -> Self:
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Make gamma a number for data X."""
         if not isinstance(self.gamma, str):
             check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
             return self
         X = self.check(X)
         if self.gamma == "scale":
-            gamma = self.scale_gamma(X)
+            gamma = self.scale_gamma(X, weights)
         elif self.gamma == "median":
             gamma = self.median_gamma(X)
         else:
@@ -234,9 +241,15 @@ class HasGamma(Kernel):
             )
         return check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
 
-    def scale_gamma(self, X: Rows) -> float:
+    def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
         """1 / (d var X), as in scikit-learn's SVC; 1 for constant data."""
-        variance = float(X.multiply(X).mean() - X.mean() ** 2) if sparse.issparse(X) else float(X.var(dtype=np.float64))
+        if sparse.issparse(X) or weights is not None:
+            w = np.full(n_rows(X), 1.0 / n_rows(X)) if weights is None else weights / weights.sum()
+            mean = float((w @ X).mean())
+            variance = float((w @ (X.multiply(X) if sparse.issparse(X) else np.square(X - mean))).mean())
+            variance -= mean**2 if sparse.issparse(X) else 0.0
+        else:
+            variance = float(X.var(dtype=np.float64))
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
     def median_gamma(self, X: Rows) -> float:

@@ -12,6 +12,7 @@ class Linear(Kernel):
     """The dot product x'y: kernel PCA with it is PCA."""
 
     takes_sparse = True
+    movable = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write X Y'."""

@@ -69,13 +69,14 @@ class Fisher(Kernel):
         """(n, d) -> (n, p): the whitened gradients, whose dot products are the kernel (Fisher vectors)."""
         return self._whiten(self.check(X))
 
-    def resolve(self, X: Rows) -> Self:
+    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Make the empirical information a matrix, for data X."""
         if not isinstance(self.information, str) or self.information != "empirical":
             return self
         X, ridge = self.check(X), check_positive(self.ridge, "ridge", self)
-        gradients = (self._gradient(X[rows]) for rows in blocks(n_rows(X), TILE))
-        information = sum(G.T @ G for G in gradients) / n_rows(X)
+        w = np.ones(n_rows(X)) if weights is None else weights
+        gradients = ((w[rows], self._gradient(X[rows])) for rows in blocks(n_rows(X), TILE))
+        information = sum((G.T * s) @ G for s, G in gradients) / w.sum()
         information.flat[:: len(information) + 1] += ridge * np.trace(information) / len(information)
         return type(self)(self.model, information=information, ridge=self.ridge)
 

@@ -13,11 +13,14 @@ from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
 from kernelpca.tiles import TILE
 
+FORGIVE = 8  # the rounding error of a squared distance between equal rows, in eps of their squared norms
+
 
 class Stationary(HasGamma):
     """k(x, y) = g(x - y) with g(0) = 1."""
 
     stationary = True
+    movable = True
     unit_diagonal = True
 
     def diag(self, X: Rows) -> np.ndarray:
@@ -29,6 +32,7 @@ class Radial(Stationary):
     """k(x, y) = g(gamma |x - y|^2) with the Euclidean norm; a subclass writes g, in place."""
 
     takes_sparse = True
+    forgive = 0  # eps of the squared norms to take off squared distances, where a square root follows
 
     @abstractmethod
     def profile(self, S: np.ndarray) -> None:
@@ -42,7 +46,7 @@ class Radial(Stationary):
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write g(gamma |x_i - y_j|^2) into `out`."""
-        squared_distances(X, Y, out, self.number())
+        squared_distances(X, Y, out, self.number(), self.forgive)
         self.profile(out)
 
 
@@ -115,7 +119,7 @@ class Laplacian(Stationary):
 
     def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         if self.norm == "euclidean":
-            squared_distances(X, Y, out)
+            squared_distances(X, Y, out, forgive=FORGIVE)
             np.sqrt(out, out=out)
         elif self.norm == "manhattan":
             manhattan(X, Y, out)
@@ -139,6 +143,8 @@ class Matern(Radial):
     gamma : float, "scale" or "median", default="scale"
         Inverse squared width.
     """
+
+    forgive = FORGIVE
 
     def __init__(self, nu: float = 1.5, gamma: float | str = "scale") -> None:
         self.nu = nu

@@ -9,6 +9,7 @@ from scipy.linalg import LinAlgError, solve
 
 from kernelpca.gram.tiled import cross_product
 from kernelpca.kernels.base import Kernel, dtype_of
+from kernelpca.kernels.stationary import RBF
 from kernelpca.parts import Part
 
 
@@ -22,7 +23,8 @@ class Ridge(Part):
     ridge : float, default=1.0
         Added to the diagonal of the kernel matrix of the scores (scikit-learn's `alpha`).
     kernel : Kernel, optional
-        Kernel between scores; the model's own kernel when not given, as in scikit-learn.
+        Kernel between scores. When not given it is the model's own, as in scikit-learn, or a Gaussian where the
+        model's kernel does not take real numbers (histograms).
     center : bool, default=True
         Whether the mean of the inputs is taken off before and added after, so that strong ridges shrink towards the
         mean and not towards zero. scikit-learn's form is False.
@@ -38,10 +40,12 @@ class Ridge(Part):
         if not isinstance(self.ridge, int | float | np.number) or not 0 <= self.ridge < np.inf:
             raise ValueError(f"Ridge(ridge={self.ridge!r}): ridge must be a number >= 0, such as 0.01.")
         if not hasattr(X, "ndim") or X.ndim != 2 or hasattr(X, "tocsr"):
-            raise NotImplementedError(
-                "Ridge pre-images need dense numeric inputs: give X.toarray(), or do without them."
+            raise TypeError(
+                "A ridge pre-image comes back to dense rows of numbers, and was given sparse or other input: give "
+                "X.toarray(), or do without a pre-image."
             )
-        self.kernel_ = kernel if self.kernel is None else self.kernel.resolve(Z)
+        usual = kernel if kernel.domain in ("real", "any") else RBF()
+        self.kernel_ = (self.kernel or usual).resolve(Z)
         self.mean_ = X.mean(axis=0) if self.center else np.zeros(X.shape[1], dtype=X.dtype)
         self.scores_ = Z
         K = self.kernel_(Z)

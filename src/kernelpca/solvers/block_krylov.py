@@ -54,7 +54,7 @@ class BlockKrylov(Solver):
         T = np.empty((0, 0))
         block = rng.standard_normal((n, p))
         if start is not None:
-            block[:, : min(p, start.shape[1])] = start[:, :p]
+            block = np.column_stack([start, block[:, start.shape[1] :]])
         block = orthonormal(block.astype(dtype), Q, 0.0)
         while True:
             Y = watch.matmat(block)
@@ -69,6 +69,7 @@ class BlockKrylov(Solver):
                 vectors, products = Q @ S.astype(dtype), KQ @ S.astype(dtype)
                 R = residual_matrix(values, vectors, products)
                 return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
+            watch.see(values)
             block = orthonormal(Y, Q, watch.rounding)
             if block.shape[1] == 0:  # the basis is invariant: look elsewhere
                 block = orthonormal(rng.standard_normal((n, min(p, n - Q.shape[1]))).astype(dtype), Q, 0.0)

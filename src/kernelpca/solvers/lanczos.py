@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
@@ -45,13 +45,14 @@ class Lanczos(Solver):
                 operator, k, which="LA", v0=v0, tol=watch.tol / 2, maxiter=self.max_iter, ncv=self.ncv
             )
         except ArpackNoConvergence as stopped:
-            return _complete(stopped, watch, k, rng)
+            return _complete(stopped.eigenvectors, watch, k, rng)
+        except ArpackError:  # a matrix that annihilates its start vector is, for all we can see, zero
+            return _complete(np.empty((n, 0)), watch, k, rng)
         return Ritz(values, vectors)
 
 
-def _complete(stopped: ArpackNoConvergence, watch: Watch, k: int, rng: np.random.Generator) -> Ritz:
+def _complete(found: np.ndarray, watch: Watch, k: int, rng: np.random.Generator) -> Ritz:
     """Fill up what ARPACK found with random directions, and take the Ritz pairs: honest, if poor."""
-    found = stopped.eigenvectors
     extra = rng.standard_normal((watch.gram.shape[0], k - found.shape[1]))
     Q = np.linalg.qr(np.column_stack([found, extra]))[0].astype(watch.gram.dtype)
     return Ritz(*rayleigh_ritz(Q, watch.matmat(Q)))

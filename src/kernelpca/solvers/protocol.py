@@ -85,7 +85,7 @@ class Watch:
         self.gram = gram
         self.k = k
         self.tol = tol
-        self.rounding = gram.rounding()
+        self.rounding = 0.0
         self.callback = callback
         self.history: list[Progress] = []
         self.passes = 0
@@ -104,7 +104,7 @@ class Watch:
     def see(self, values: np.ndarray) -> None:
         """Raise the rounding level to what residuals of eigenvalues of this size can be reduced to."""
         unit = ROUNDING_UNITS[self.gram.dtype.itemsize] * float(np.finfo(self.gram.dtype).eps)
-        self.rounding = max(self.rounding, unit * float(np.abs(values).max()))
+        self.rounding = max(self.rounding, self.gram.rounding(), unit * float(np.abs(values).max()))
 
     def seconds(self) -> float:
         """Return the time since the start."""
@@ -211,6 +211,8 @@ def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.n
     k, n = len(values), vectors.shape[0]
     R = residual_matrix(values, vectors, products)
     residuals = np.linalg.norm(R, axis=0)
+    if ritz.exact:  # LAPACK is backward stable: what it leaves is rounding
+        watch.rounding = max(watch.rounding, 2 * float(residuals.max()))
     loss = float(np.abs(vectors.T.astype(np.float64) @ vectors - np.eye(k)).max())
     following = np.sort(ritz.values)[::-1][k] if len(ritz.values) > k else None
     slack = k * watch.rounding

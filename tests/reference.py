@@ -1,0 +1,232 @@
+"""Naive twins: loops written to be read, straight from the formulas. Every fast path is compared with these."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import acos, atan2, cos, exp, gamma, log, pi, sin, sqrt, tanh
+
+import numpy as np
+from scipy.special import kv
+
+# kernels, one pair at a time
+
+
+def linear(x, y):
+    return sum(a * b for a, b in zip(x, y, strict=True))
+
+
+def polynomial(x, y, degree, gamma, coef0):
+    return (gamma * linear(x, y) + coef0) ** degree
+
+
+def squared_distance(x, y):
+    return sum((a - b) ** 2 for a, b in zip(x, y, strict=True))
+
+
+def rbf(x, y, gamma):
+    return exp(-gamma * squared_distance(x, y))
+
+
+def laplacian_manhattan(x, y, gamma):
+    return exp(-gamma * sum(abs(a - b) for a, b in zip(x, y, strict=True)))
+
+
+def laplacian_euclidean(x, y, gamma):
+    return exp(-gamma * sqrt(squared_distance(x, y)))
+
+
+def matern(x, y, nu, length_scale):
+    """The textbook form, with a length scale."""
+    distance = sqrt(squared_distance(x, y))
+    if distance == 0:
+        return 1.0
+    z = sqrt(2 * nu) * distance / length_scale
+    return 2 ** (1 - nu) / gamma(nu) * z**nu * kv(nu, z)
+
+
+def cauchy(x, y, gamma):
+    return 1 / (1 + gamma * squared_distance(x, y))
+
+
+def rational_quadratic(x, y, alpha, gamma):
+    return (1 + gamma * squared_distance(x, y) / alpha) ** -alpha
+
+
+def sigmoid(x, y, gamma, coef0):
+    return tanh(gamma * linear(x, y) + coef0)
+
+
+def cosine(x, y):
+    lengths = sqrt(linear(x, x)) * sqrt(linear(y, y))
+    return linear(x, y) / lengths if lengths > 0 else 0.0
+
+
+def arc_cosine(x, y, order):
+    angle = acos(max(-1.0, min(1.0, cosine(x, y))))
+    if order == 0:
+        return 1 - angle / pi
+    return sqrt(linear(x, x) * linear(y, y)) / pi * (sin(angle) + (pi - angle) * cos(angle))
+
+
+def histogram_intersection(x, y):
+    return sum(min(a, b) for a, b in zip(x, y, strict=True))
+
+
+def generalized_histogram_intersection(x, y, alpha):
+    return sum(min(abs(a) ** alpha, abs(b) ** alpha) for a, b in zip(x, y, strict=True))
+
+
+def chi_square(x, y):
+    return sum(a * b / (a + b) for a, b in zip(x, y, strict=True) if a + b > 0)
+
+
+def chi_square_distance(x, y):
+    return sum((a - b) ** 2 / (a + b) for a, b in zip(x, y, strict=True) if a + b > 0)
+
+
+def exponential_chi_square(x, y, gamma):
+    return exp(-gamma * chi_square_distance(x, y))
+
+
+def hellinger(x, y):
+    return sum(sqrt(a * b) for a, b in zip(x, y, strict=True))
+
+
+def jensen_shannon(x, y):
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        total += a * log(a / (a + b)) if a > 0 else 0.0
+        total += b * log(b / (a + b)) if b > 0 else 0.0
+    return -total / log(2)
+
+
+# strings and models
+
+
+def spectrum(x: str, y: str, length: int, decay: float = 1.0, up_to: bool = False) -> float:
+    """The sum over contiguous substrings u of psi_u(x) psi_u(y)."""
+    total = 0.0
+    for n in range(1, length + 1) if up_to else [length]:
+        for i in range(len(x) - n + 1):
+            for j in range(len(y) - n + 1):
+                if x[i : i + n] == y[j : j + n]:
+                    total += decay**n * decay**n
+    return total
+
+
+def subsequence(x: str, y: str, length: int, decay: float) -> float:
+    """The sum over all index tuples of x and of y that spell the same string, weighted by their spans."""
+    total = 0.0
+    for a in combinations(range(len(x)), length):
+        for b in combinations(range(len(y)), length):
+            if all(x[i] == y[j] for i, j in zip(a, b, strict=True)):
+                total += decay ** (a[-1] - a[0] + 1) * decay ** (b[-1] - b[0] + 1)
+    return total
+
+
+def mixture_log_density(x: np.ndarray, w: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> float:
+    """Log p(x) of a mixture of Gaussians with diagonal covariances."""
+    density = 0.0
+    for k in range(len(w)):
+        component = log(w[k])
+        for f in range(len(x)):
+            component -= (x[f] - mu[k, f]) ** 2 / (2 * sigma[k, f] ** 2) + log(2 * pi * sigma[k, f] ** 2) / 2
+        density += exp(component)
+    return log(density)
+
+
+def fisher_gradient(x: np.ndarray, w: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """The gradient of log p(x) in alpha (w = softmax(alpha)), means and standard deviations."""
+    by_alpha, by_mean, by_deviation = [], [], []
+    for k in range(len(w)):
+        alone = mixture_log_density(x, w[[k]], mu[[k]], sigma[[k]])
+        posterior = exp(alone - mixture_log_density(x, w, mu, sigma))
+        by_alpha.append(posterior - w[k])
+        for f in range(len(x)):
+            by_mean.append(posterior * (x[f] - mu[k, f]) / sigma[k, f] ** 2)
+            by_deviation.append(posterior * ((x[f] - mu[k, f]) ** 2 / sigma[k, f] ** 3 - 1 / sigma[k, f]))
+    return np.array(by_alpha + by_mean + by_deviation)
+
+
+def fisher_information(w: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    """The diagonal of the information matrix, for components that do not overlap."""
+    by_alpha, by_mean, by_deviation = [], [], []
+    for k in range(len(w)):
+        by_alpha.append(w[k])
+        for f in range(sigma.shape[1]):
+            by_mean.append(w[k] / sigma[k, f] ** 2)
+            by_deviation.append(2 * w[k] / sigma[k, f] ** 2)
+    return np.array(by_alpha + by_mean + by_deviation)
+
+
+def kernel_matrix(function, X, Y):
+    """The matrix of a kernel given as a function of two samples."""
+    return np.array([[function(x, y) for y in Y] for x in X], dtype=float)
+
+
+# centring and eigenvectors
+
+
+def center(K, w=None):
+    """Inner products of features after their weighted mean is taken off, one entry at a time."""
+    n = len(K)
+    w = [1 / n] * n if w is None else w
+    result = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            result[i, j] = K[i, j]
+            result[i, j] -= sum(w[a] * K[a, j] for a in range(n))
+            result[i, j] -= sum(w[b] * K[i, b] for b in range(n))
+            result[i, j] += sum(w[a] * w[b] * K[a, b] for a in range(n) for b in range(n))
+    return result
+
+
+def center_new(K_new, K):
+    """Inner products of new centered features with the training ones: the training mean is taken off both."""
+    m, n = K_new.shape
+    result = np.empty((m, n))
+    for i in range(m):
+        for j in range(n):
+            result[i, j] = K_new[i, j] - K_new[i].mean() - K[:, j].mean() + K.mean()
+    return result
+
+
+def jacobi(A, sweeps=100):
+    """All eigenpairs of a symmetric matrix by plane rotations (tutorial, appendix A), largest first.
+
+    The largest off-diagonal entry is rotated away until none is left. The angle of eq. 72 comes from atan2, which
+    needs no special case for equal diagonal entries.
+    """
+    A = np.array(A, dtype=float)
+    n = len(A)
+    V = np.eye(n)
+    for _ in range(sweeps * n * n):
+        off = np.abs(A - np.diag(np.diag(A)))
+        i, j = divmod(int(off.argmax()), n)
+        if off[i, j] <= 1e-15 * max(np.abs(A).max(), 1e-300):
+            break
+        theta = atan2(2 * A[i, j], A[j, j] - A[i, i]) / 2
+        P = np.eye(n)
+        P[i, i] = P[j, j] = cos(theta)
+        P[i, j], P[j, i] = -sin(theta), sin(theta)
+        A = P @ A @ P.T
+        V = V @ P.T
+    order = np.argsort(-np.diag(A))
+    return np.diag(A)[order], V[:, order]
+
+
+def kernel_pca(K, k):
+    """Eigenvalues of the centered matrix and the scores of the training samples (up to sign)."""
+    values, vectors = jacobi(center(K))
+    return values[:k], vectors[:, :k] * np.sqrt(np.maximum(values[:k], 0))
+
+
+def kernel_pca_new(K, K_new, k):
+    """Scores of new samples: their centered features projected on unit directions (up to sign)."""
+    values, vectors = jacobi(center(K))
+    return center_new(K_new, K) @ vectors[:, :k] / np.sqrt(values[:k])
+
+
+def ridge_preimage(K_scores, K_new, X, ridge):
+    """Kernel ridge regression of inputs on scores, evaluated at new scores."""
+    return K_new @ np.linalg.inv(K_scores + ridge * np.eye(len(X))) @ X

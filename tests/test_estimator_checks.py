@@ -1,0 +1,26 @@
+"""scikit-learn's own checks of what an estimator must do, for every estimator here."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import kernelpca.sklearn
+from kernelpca import KernelPCA
+
+ESTIMATORS = [
+    KernelPCA(),
+    KernelPCA(2, kernel="linear"),
+    KernelPCA(2, kernel="poly", solver="block_krylov"),
+    KernelPCA(2, kernel="chi2"),
+    KernelPCA(1, kernel="cosine", center=False, solver="lanczos"),
+    KernelPCA(2, preimage="ridge", solver="randomized"),
+    KernelPCA(0.9, kernel="laplacian_euclidean"),
+    KernelPCA(kernel="precomputed"),
+    kernelpca.sklearn.KernelPCA(),
+    kernelpca.sklearn.KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+]
+
+EXCEPTIONS: dict[str, str] = {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCEPTIONS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)  # raises where the contract is broken
