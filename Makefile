@@ -20,11 +20,11 @@ types: $(VENV)/.test
 
 check: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
-	$(BIN)/python -m pytest -m both_cores
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/gram.py
+	$(BIN)/python benchmarks/kernels.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -12,6 +12,7 @@ from kernelpca.estimators.components import Components
 from kernelpca.estimators.plan import Plan, make_plan
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Callback, Solution
 
 RELATIVE_ZERO = {
@@ -118,6 +119,8 @@ def _solve(gram: Gram, plan: Plan, request: Request) -> tuple[Solution, float]:
     """Solve for as many eigenpairs as the rule needs, and keep those it chooses; return them and the trace."""
     n = gram.shape[0]
     k, start = request.components.first_guess(n), None
+    if isinstance(plan.solver, Dense) and request.components.kind != "count":
+        k = n  # LAPACK reduces the whole matrix anyway: once is enough
     while True:
         solution = plan.solver.solve(gram, k, tol=request.tol, start=start, rng=request.rng, callback=request.callback)
         total = gram.trace()

@@ -91,7 +91,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> model.transform(X[:2]).shape
     (2, 10)
     >>> print(f"{model.explained_variance_ratio_.sum():.2f} of the variance")
-    0.33 of the variance
+    0.49 of the variance
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def make_plan(
     dense = (0 if given else matrix) + 2 * n * n * 8 + n * min(k, n) * 8  # the matrix, LAPACK's copy, its vectors
     block = 2 * 10 * max(k + 8, 16) * n * itemsize  # basis and products
     if isinstance(solver, str) and solver == "auto":
-        many = k > n // 8
+        many = k > n // 20
         if (n <= SMALL or many) and dense <= limit:
             why = f"{n} rows are few" if n <= SMALL else f"{k} of {n} possible components are many"
             return Plan("given" if given else "dense", Dense(), why + ", so LAPACK is exact and fast", dense, limit)

@@ -1,0 +1,102 @@
+"""Tiles, memory, parts and extras."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from kernelpca.extras import require
+from kernelpca.kernels import RBF
+from kernelpca.memory import free_bytes, granted_bytes, parse_bytes, readable_bytes
+from kernelpca.parts import Part
+from kernelpca.tiles import all_tiles, available_threads, blocks, half_tiles, share_out
+from kernelpca.validation import as_generator
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 1000])
+@pytest.mark.parametrize("size", [1, 7, 64, 5000])
+def test_tiles_cover_everything_once(n, size):
+    seen = np.zeros((n, n + 3), dtype=int)
+    for rows, cols in all_tiles(n, n + 3, size):
+        seen[rows, cols] += 1
+        assert rows.stop - rows.start <= size
+    assert (seen == 1).all()
+    half = np.zeros((n, n), dtype=int)
+    for rows, cols in half_tiles(n, size):
+        half[rows, cols] += 1
+        if rows != cols:
+            half[cols, rows] += 1
+    assert (half == 1).all()
+    assert blocks(0, 5) == [slice(0, 0)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_work_is_shared_out(threads):
+    tiles = all_tiles(100, 100, 10)
+    states = share_out(tiles, lambda state, rows, cols: state.append((rows, cols)), list, threads)
+    assert len(states) == threads
+    assert sorted((r.start, c.start) for state in states for r, c in state) == [(r.start, c.start) for r, c in tiles]
+    again = share_out(tiles, lambda state, rows, cols: state.append((rows, cols)), list, threads)
+    assert states == again
+
+
+def test_errors_in_workers_come_out():
+    def fail(state, rows, cols):
+        raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        share_out(all_tiles(10, 10, 2), fail, list, 3)
+
+
+def test_blas_limits_hold_for_us():
+    with threadpool_limits(1, user_api="blas"):
+        assert available_threads() == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(1000, 1000), ("4GB", 4 * 10**9), ("500 MiB", 500 * 2**20), ("1.5k", 1500), ("12", 12), ("2tb", 2 * 10**12)],
+)
+def test_bytes_are_read(given, expected):
+    assert parse_bytes(given) == expected
+    assert granted_bytes(given) == expected
+
+
+@pytest.mark.parametrize("given", ["much", "", "-1GB", -5, 0, float("inf"), float("nan"), True, [1]])
+def test_bytes_that_make_no_sense(given):
+    with pytest.raises(ValueError, match="is not an amount of memory"):
+        parse_bytes(given)
+
+
+def test_free_memory():
+    assert 2**20 < free_bytes() < 2**50
+    assert granted_bytes(None) <= free_bytes() * 1.5
+    assert readable_bytes(1.5e9) == "1.5 GB"
+    assert readable_bytes(10) == "10 B"
+    assert readable_bytes(3e15) == "3e+03 TB"
+
+
+def test_missing_extras_are_named():
+    with pytest.raises(ImportError, match=r"The picture needs nothing_there.*pip install 'kernelpca\[plot\]'"):
+        require("nothing_there.at_all", "plot", "The picture")
+    assert require("math", "plot", "Nothing") is __import__("math")
+
+
+def test_parts_compare_by_parameters():
+    class WithArray(Part):
+        def __init__(self, array=None):
+            self.array = array
+
+    assert WithArray(np.arange(3)) == WithArray(np.arange(3))
+    assert WithArray(np.arange(3)) != WithArray(np.arange(4))
+    assert WithArray(np.arange(3)) != WithArray(None)
+    assert RBF(0.1) != RBF(0.2)
+    assert len({RBF(0.1), RBF(0.1)}) == 1
+
+
+def test_generators():
+    assert as_generator(None).integers(100) == as_generator(0).integers(100)
+    given = np.random.default_rng(5)
+    assert as_generator(given) is given
+    for bad in (-1, "x", [1.5]):
+        with pytest.raises(ValueError, match="is no seed"):
+            as_generator(bad)
