@@ -9,10 +9,10 @@ import argparse
 from functools import partial
 
 import numpy as np
-from gram import best_in_turns, peak_extra_bytes
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise
 
+from gram import best_in_turns, peak_extra_bytes
 from kernelpca.kernels import RBF, ChiSquare, ExponentialChiSquare, HistogramIntersection, JensenShannon, Laplacian
 
 

@@ -1,5 +1,7 @@
 """Tiles, memory, parts and extras."""
 
+from threading import Event, Thread
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -45,6 +47,30 @@ def test_errors_in_workers_come_out():
 
     with pytest.raises(ValueError, match="inside"):
         share_out(all_tiles(10, 10, 2), fail, list, 3)
+
+
+def test_blas_limits_are_restored_after_overlapping_work():
+    """Two callers in threads: whoever leaves first must not leave the other's limit behind."""
+    before = available_threads()
+    first_inside, second_inside, first_left = Event(), Event(), Event()
+
+    def slow(entered, leave):
+        def work(state, rows, cols):
+            entered.set()
+            assert leave.wait(10)
+            assert available_threads() == 1
+
+        share_out(all_tiles(4, 1, 2), work, list, 2)
+
+    first = Thread(target=slow, args=(first_inside, second_inside))
+    second = Thread(target=slow, args=(second_inside, first_left))
+    first.start()
+    assert first_inside.wait(10)
+    second.start()
+    first.join(10)
+    first_left.set()
+    second.join(10)
+    assert available_threads() == before
 
 
 def test_blas_limits_hold_for_us():

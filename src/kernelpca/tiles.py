@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count
+from threading import Lock
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -67,10 +68,35 @@ def share_out(
 
     if workers == 1:
         return [run(0)]
-    with one_blas_thread(), ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
+    with _one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
         return list(pool.map(run, range(workers)))
 
 
-def one_blas_thread(active: bool = True) -> AbstractContextManager[object]:
-    """Keep BLAS to one thread while our own workers fill the cores."""
-    return _controller().limit(limits=1, user_api="blas") if active else nullcontext()
+class _OneBlasThread:
+    """Keeps BLAS to one thread while any pool of ours works.
+
+    The limit is global, and callers may be threads themselves: the first to enter sets it, and the last to leave
+    restores what was. Those who enter in between see one thread available and start no pool of their own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: AbstractContextManager[object] | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._limit is not None:
+                self._limit.__exit__(None, None, None)
+                self._limit = None
+
+
+_one_blas_thread = _OneBlasThread()

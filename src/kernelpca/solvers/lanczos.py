@@ -31,7 +31,7 @@ class Lanczos(Solver):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""
         n = watch.gram.shape[0]
-        if k >= n:  # ARPACK cannot find all eigenpairs
+        if (self.ncv or max(2 * k + 1, 20)) >= n:  # the Lanczos basis would be the whole space
             return Dense().run(watch, k, start, rng)
         dtype = watch.gram.dtype
         v0 = rng.uniform(-1, 1, n).astype(dtype) if start is None else start.sum(axis=1).astype(dtype)
