@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import residual_matrix
+from kernelpca.solvers.rayleigh_ritz import residual_matrix, starting_block
 
 
 class BlockKrylov(Solver):
@@ -52,10 +52,7 @@ class BlockKrylov(Solver):
         most = max(self.max_basis or 10 * p, k + 2 * p)
         Q, KQ = np.empty((n, 0), dtype), np.empty((n, 0), dtype)
         T = np.empty((0, 0))
-        block = rng.standard_normal((n, p))
-        if start is not None:
-            block = np.column_stack([start, block[:, start.shape[1] :]])
-        block = orthonormal(block.astype(dtype), Q, 0.0)
+        block = starting_block(n, p, start, rng, dtype)
         while True:
             Y = watch.matmat(block)
             Q, KQ = np.column_stack([Q, block]), np.column_stack([KQ, Y])

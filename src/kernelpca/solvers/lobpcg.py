@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix
+from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix, starting_block
 
 
 class Lobpcg(Solver):
@@ -38,10 +38,7 @@ class Lobpcg(Solver):
         p = k + self.oversampling
         if 5 * p > n:  # scipy's own limit
             return Dense().run(watch, k, start, rng)
-        block = rng.standard_normal((n, p))
-        if start is not None:
-            block[:, : start.shape[1]] = start[:, :p]
-        Q = np.linalg.qr(block)[0].astype(dtype)
+        Q = starting_block(n, p, start, rng, dtype)
         operator = LinearOperator((n, n), matvec=watch.matmat, matmat=watch.matmat, dtype=dtype)
         while True:
             Y = watch.matmat(Q)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix
+from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix, starting_block
 
 
 class Randomized(Solver):
@@ -29,13 +29,10 @@ class Randomized(Solver):
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Each pass gives both the Ritz pairs of the block and the next block."""
-        n, dtype = watch.gram.shape[0], watch.gram.dtype
+        n = watch.gram.shape[0]
         if k + self.oversampling >= n:  # the block would be the whole space
             return Dense().run(watch, k, start, rng)
-        block = rng.standard_normal((n, k + self.oversampling))
-        if start is not None:
-            block[:, : start.shape[1]] = start[:, : block.shape[1]]
-        Q = np.linalg.qr(block)[0].astype(dtype)
+        Q = starting_block(n, k + self.oversampling, start, rng, watch.gram.dtype)
         while True:
             Y = watch.matmat(Q)
             values, vectors, products = rayleigh_ritz(Q, Y)

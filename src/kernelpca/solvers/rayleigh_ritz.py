@@ -1,8 +1,16 @@
-"""The best that can be said of a matrix from its products with an orthonormal block."""
+"""Orthonormal blocks, and the best that can be said of a matrix from its products with one."""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+def starting_block(n: int, p: int, start: np.ndarray | None, rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
+    """Return an orthonormal block (n, p or more): the given vectors first, filled up with random ones."""
+    block = rng.standard_normal((n, p))
+    if start is not None:
+        block = np.column_stack([start, block[:, start.shape[1] :]])
+    return np.linalg.qr(block)[0].astype(dtype)
 
 
 def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
