@@ -18,7 +18,7 @@ from kernelpca.gram import (
     cross_product,
 )
 from kernelpca.gram.budget import tile_size
-from kernelpca.kernels import RBF, Custom, Polynomial, Spectrum
+from kernelpca.kernels import RBF, Custom, Linear, Polynomial, Spectrum
 
 N = 50
 rng = np.random.default_rng(0)
@@ -132,11 +132,22 @@ def test_cross_product_in_a_small_budget_makes_many_tiles():
 
 
 def test_tile_size_keeps_the_budget():
-    for n, p, threads in [(20_000, 20, 2), (60_000, 40, 4), (1000, 1, 1)]:
-        for budget in (2**24, 2**26, 2**28):
-            size = tile_size(budget, n, p, 4, threads, row_bytes=2048) if budget > threads * n * p * 4 * 1.1 else 0
-            assert threads * (n * p * 4 + 2 * 4 * size**2 + 2 * 2048 * size) <= budget or size == 0
-            assert size == 0 or size >= 64
+    for block in (0, 2**20, 2**24):
+        for workers in (1, 2, 16):
+            for row_bytes in (0, 2048, 10**6):
+                for budget in (2**22, 2**26, 2**28):
+                    if budget < block + 2 * 4 * 64 + 16 * row_bytes:
+                        continue
+                    size, count = tile_size(budget, block, 4, workers, row_bytes)
+                    assert count * (block + 2 * 4 * size**2 + 2 * row_bytes * size) <= budget
+                    assert size >= 8
+                    assert count <= workers
+
+
+def test_wide_rows_are_no_obstacle():
+    wide = rng.standard_normal((40, 200_000))
+    linear = Linear()
+    np.testing.assert_allclose(cross_product(linear, wide, wide, np.eye(40)), linear(wide), rtol=1e-9)
 
 
 def test_a_budget_too_small_says_what_is_needed():

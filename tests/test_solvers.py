@@ -1,11 +1,15 @@
 """Every eigensolver under one contract, and what is particular to each."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from contracts.solver import SolverContract, span_distance, with_spectrum
-from kernelpca.gram import DenseGram
-from kernelpca.solvers import SOLVERS, BlockKrylov, Certificate, Dense, Lanczos, Randomized, as_solver
+from kernelpca.gram import CenteredGram, DenseGram
+from kernelpca.kernels import RBF
+from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, as_solver
 from kernelpca.solvers.block_krylov import orthonormal
 from kernelpca.solvers.certificate import find_clusters, upper_bound
 from kernelpca.solvers.protocol import leading_signs
@@ -137,11 +141,89 @@ def test_without_frobenius_norm_an_indefinite_matrix_has_no_bound():
     assert upper_bound(np.ones(1), np.zeros((1, 1)), 1, 5, 1.0, None, False) == float("inf")
 
 
-def test_certificate_of_fewer_components():
+def test_certificate_is_about_what_is_kept():
     K, _ = with_spectrum(0.8 ** np.arange(60))
-    whole = BlockKrylov().solve(DenseGram(K, positive_definite=True), 8).certificate
-    part = whole.first(3, 0.8 ** np.arange(8))
-    assert isinstance(part, Certificate)
-    assert len(part.residuals) == 3
-    assert part.lower <= (0.8 ** np.arange(3)).sum() <= part.upper
-    assert whole.first(8, 0.8 ** np.arange(8)) is whole
+    gram = DenseGram(K, positive_definite=True)
+    whole = BlockKrylov().solve(gram, 8)
+    part = BlockKrylov().solve(gram, 8, keep=lambda values, rounding: 3)
+    assert part.enough
+    assert len(part.values) == len(part.certificate.residuals) == part.vectors.shape[1] == 3
+    assert part.certificate.lower <= (0.8 ** np.arange(3)).sum() <= part.certificate.upper
+    assert part.certificate.variance_gap < 1e-6
+    np.testing.assert_array_equal(part.vectors, whole.vectors[:, :3])
+    more = BlockKrylov(max_iter=1).solve(gram, 8, keep=lambda values, rounding: None)
+    assert not more.enough
+    nothing = BlockKrylov().solve(gram, 8, keep=lambda values, rounding: 0)
+    assert nothing.vectors.shape == (60, 0)
+    assert nothing.certificate.variance_gap == 0
+
+
+def test_a_false_promise_of_positive_definiteness_is_noticed():
+    values = np.concatenate([[5.0, 4.0, 3.0], -np.ones(97)])
+    K, _ = with_spectrum(values)
+    certificate = BlockKrylov(max_iter=60).solve(DenseGram(K, positive_definite=True), 3, tol=1e-6).certificate
+    assert certificate.lower <= 12 <= certificate.upper
+
+
+def test_bounds_survive_cancellation():
+    """A tiny signal on a large constant: centring leaves few digits, and the bound must know."""
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal(300)
+    u -= u.mean()
+    u /= np.linalg.norm(u)
+    for size in (3e-8, 1e-6, 1e-10):
+        gram = CenteredGram(DenseGram(1 + size * np.outer(u, u), positive_definite=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            certificate = BlockKrylov(max_iter=1).solve(gram, 1).certificate
+        assert certificate.lower <= size <= certificate.upper
+
+
+def test_rounding_that_stands_in_the_way_is_said():
+    X = np.random.default_rng(0).standard_normal((1200, 6)).astype(np.float32) * [3, 2, 1, 0.5, 0.3, 0.2]
+    gram = CenteredGram(DenseGram(RBF(1e-5)(X.astype(np.float32)), positive_definite=True))
+    with pytest.warns(ConvergenceWarning, match="as good as rounding in float32 allows: give float64 data"):
+        certificate = BlockKrylov().solve(gram, 5).certificate
+    assert certificate.limited
+    assert "as good as rounding allows" in str(certificate)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_numbers_whose_squares_overflow_are_refused(size):
+    with pytest.raises(ValueError, match=r"whose squares float64 cannot hold. Scale"):
+        Dense().solve(DenseGram(size * np.eye(5)), 2)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [Randomized(oversampling=-5), BlockKrylov(block_size=2.5), BlockKrylov(max_iter="a"), Lanczos(ncv=0)],
+    ids=repr,
+)
+def test_bad_parameters(solver):
+    with pytest.raises(ValueError, match="must be a whole number >= "):
+        solver.solve(DenseGram(np.eye(50)), 2)
+
+
+def test_order_is_algebraic_not_by_size():
+    K, _ = with_spectrum([3.0, -1.0, 2.0, -2.0])
+    np.testing.assert_allclose(Dense(indefinite="keep").solve(DenseGram(K), 4).values, [3, 2, -1, -2], atol=1e-12)
+
+
+def test_negative_noise_is_no_alarm():
+    K, _ = with_spectrum([3.0, 2.0, 1.0, -1e-9])
+    np.testing.assert_array_equal(Dense("raise").solve(DenseGram(K), 4).values[3], 0)
+    assert Dense("keep").solve(DenseGram(K), 4).values[3] == pytest.approx(-1e-9, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["lanczos", "lobpcg", "randomized", "block_krylov"])
+def test_every_iterative_solver_tells_of_its_passes_and_can_be_stopped(name):
+    K, _ = with_spectrum(0.99 ** np.arange(300))
+    events = []
+    as_solver(name).solve(DenseGram(K), 3, tol=1e-3, callback=events.append)
+    assert len(events) >= 3
+    assert [event.passes for event in events] == sorted(event.passes for event in events)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        stopped = as_solver(name).solve(DenseGram(K), 3, tol=1e-9, callback=lambda event: event.passes >= 4)
+    assert stopped.certificate.passes <= 6
+    assert not stopped.certificate.satisfied

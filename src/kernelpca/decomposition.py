@@ -8,13 +8,13 @@ Centring is folded into W and b once, at fit time, so projecting is written once
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.protocol import check_finite
-from kernelpca.gram.tiled import cross_product
+from kernelpca.gram.tiled import cross_product, diagonal
 from kernelpca.kernels.base import Kernel, Rows
 from kernelpca.solvers.certificate import Certificate
 
@@ -59,11 +59,11 @@ class KernelFeatures(Features):
 
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x, x)."""
-        return check_finite(self.kernel.diag(self.shifted(X)), f"The kernel {self.kernel!r}")
+        return check_finite(diagonal(self.kernel, self.shifted(X)), f"The kernel {self.kernel!r}")
 
     def shifted(self, X: Rows) -> Rows:
         """Return X less the origin."""
-        return X if self.origin is None else X - self.origin.astype(X.dtype, copy=False)
+        return X if self.origin is None else X - self.origin
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,6 @@ class Decomposition:
     mean_square: float
     certificate: Certificate
     positive_definite: bool
-
-    def first(self, k: int) -> Decomposition:
-        """Return the subspace of the first k directions."""
-        return replace(
-            self,
-            W=self.W[:, :k],
-            b=self.b[:k],
-            signs=self.signs[:k],
-            eigenvalues=self.eigenvalues[:k],
-            certificate=self.certificate.first(k, self.eigenvalues),
-        )
 
     def scores(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n, k): coordinates on the directions."""

@@ -29,6 +29,8 @@ from kernelpca.preimage import Ridge
 from kernelpca.solvers import Dense, Lanczos, Randomized, Solver
 from kernelpca.validation import as_generator
 
+EVERYTHING = 2**62  # bytes: like scikit-learn, this class sets no limit
+
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Drop-in replacement for `sklearn.decomposition.KernelPCA`; see there for the parameters.
@@ -120,7 +122,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n = X.shape[0]
         count = n if self.n_components is None else min(n, self._checked_count())
         request = Request(
-            components=Components("count", count),
+            components=Components("positive" if self.remove_zero_eig or self.n_components is None else "count", count),
+            memory_limit=EVERYTHING,
             solver=self._solver(n, count),
             tol=self._goal(),
             rng=as_generator(self.random_state),
@@ -135,7 +138,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 fitted = fit_gram(DenseGram(K), request)
             else:
                 fitted = fit_rows(self._kernel(), X, request)
-        fitted = _without_zeros(fitted) if self.remove_zero_eig or self.n_components is None else fitted
         self._store(fitted, X)
         return fitted
 
@@ -213,8 +215,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def _without_zeros(fitted: Fit) -> Fit:
-    """Drop the components of eigenvalue zero."""
-    return fitted.first(int((fitted.decomposition.eigenvalues > 0).sum()))

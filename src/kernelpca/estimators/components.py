@@ -17,10 +17,10 @@ class Components:
 
     Attributes
     ----------
-    kind : {"count", "fraction", "relative", "all"}
+    kind : {"count", "fraction", "relative", "positive"}
         A fixed number; the smallest number that keeps a fraction of the variance (digest eq. 3; tutorial 2.5, where
         p is the part kept); all eigenvalues above a fraction of the first (tutorial 2.5, third rule); all that are
-        positive.
+        positive among the first so many.
     amount : float
         The number or the fraction.
     """
@@ -30,9 +30,7 @@ class Components:
 
     def first_guess(self, n: int) -> int:
         """Return how many eigenpairs to ask for at first."""
-        if self.kind == "count":
-            return int(self.amount)
-        return n if self.kind == "all" else min(FIRST_GUESS, n)
+        return int(self.amount) if self.kind in ("count", "positive") else min(FIRST_GUESS, n)
 
     def select(self, values: np.ndarray, total: float, zero: float, n: int) -> int | None:
         """(k,) largest eigenvalues -> how many of them to keep, or None if more are needed to tell."""
@@ -48,7 +46,7 @@ class Components:
             above = int((values[:positive] >= self.amount * values[0]).sum()) if positive else 0
             if above < len(values):
                 return above
-        if positive < len(values) or len(values) == n:
+        if self.kind == "positive" or positive < len(values) or len(values) == n:
             return positive
         return None
 
@@ -56,9 +54,7 @@ class Components:
 def as_components(given: Any, n: int) -> Components:
     """Read the parameter `n_components` for n samples."""
     if given is None:
-        return Components("all")
-    if isinstance(given, Components):
-        return given
+        return Components("positive", n)
     if isinstance(given, Integral) and not isinstance(given, bool | np.bool_):
         if 1 <= int(given) <= n:
             return Components("count", int(given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,10 +16,8 @@ from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Callback, Solution
 
-RELATIVE_ZERO = {
-    4: 2e-7,
-    8: 1e-12,
-}  # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
+# of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
+RELATIVE_ZERO = {4: 2e-7, 8: 1e-12}
 
 
 @dataclass(frozen=True)
@@ -43,29 +42,32 @@ class Fit:
     scores: np.ndarray
     plan: Plan
 
-    def first(self, k: int) -> Fit:
-        """Return the fit with its first k components only."""
-        return Fit(self.decomposition.first(k), self.vectors[:, :k], self.scores[:, :k], self.plan)
-
 
 def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
-    n = n_rows(X)
-    plan = make_plan(n, request.components.first_guess(n), dtype_of(X).itemsize, request.solver, request.memory_limit)
+    n, itemsize = n_rows(X), dtype_of(X).itemsize
+
+    def plan_for(k: int) -> Plan:
+        return make_plan(n, k, itemsize, request.solver, request.memory_limit)
+
+    plan = plan_for(request.components.first_guess(n))
     features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget)
     if plan.path == "tiled":
         gram: Gram = TiledGram(kernel, features.anchors, plan.tile_budget)
     else:
-        gram = DenseGram(kernel(features.anchors), kernel.positive_definite, f"The kernel {kernel!r}")
-    return _decompose(gram, features, plan, request, weights)
+        K = kernel(features.anchors)
+        gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
+    return _decompose(gram, features, plan_for, request, weights)
 
 
 def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose a given matrix."""
-    n = gram.shape[0]
-    guess = request.components.first_guess(n)
-    plan = make_plan(n, guess, gram.dtype.itemsize, request.solver, request.memory_limit, given=True)
-    return _decompose(gram, GivenFeatures(n), plan, request, weights)
+    n, itemsize = gram.shape[0], gram.dtype.itemsize
+
+    def plan_for(k: int) -> Plan:
+        return make_plan(n, k, itemsize, request.solver, request.memory_limit, given=True)
+
+    return _decompose(gram, GivenFeatures(n), plan_for, request, weights)
 
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
@@ -76,7 +78,13 @@ def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.nd
     return X.copy(), None
 
 
-def _decompose(gram: Gram, features: Features, plan: Plan, request: Request, weights: np.ndarray | None) -> Fit:
+def _decompose(
+    gram: Gram,
+    features: Features,
+    plan_for: Callable[[int], Plan],
+    request: Request,
+    weights: np.ndarray | None,
+) -> Fit:
     """Solve, choose the number of components, and fold centring into W and b.
 
     Directions are combinations of centered features: with A = S^(1/2) Kc S^(1/2) and A u = theta u their coefficients
@@ -88,7 +96,7 @@ def _decompose(gram: Gram, features: Features, plan: Plan, request: Request, wei
     target: Gram = centered or gram
     if weights is not None:
         target = WeightedGram(target, weights)
-    solution, total = _solve(target, plan, request)
+    solution, plan, total = _solve(target, plan_for, request)
     values = solution.values
     signs = np.sign(values)
     inverse = np.divide(signs, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=values != 0)
@@ -115,30 +123,28 @@ def _decompose(gram: Gram, features: Features, plan: Plan, request: Request, wei
     return Fit(decomposition, solution.vectors, scores.astype(gram.dtype), plan)
 
 
-def _solve(gram: Gram, plan: Plan, request: Request) -> tuple[Solution, float]:
-    """Solve for as many eigenpairs as the rule needs, and keep those it chooses; return them and the trace."""
-    n = gram.shape[0]
-    k, start = request.components.first_guess(n), None
-    if isinstance(plan.solver, Dense) and request.components.kind != "count":
-        k = n  # LAPACK reduces the whole matrix anyway: once is enough
+def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tuple[Solution, Plan, float]:
+    """Solve for as many eigenpairs as the rule needs, planning anew as they become more; also return the trace."""
+    n, rule = gram.shape[0], request.components
+
+    def keep(values: np.ndarray, rounding: float) -> int | None:
+        return rule.select(values, gram.trace(), zero_level(values, rounding, gram.dtype), n)
+
+    k, start = rule.first_guess(n), None
     while True:
-        solution = plan.solver.solve(gram, k, tol=request.tol, start=start, rng=request.rng, callback=request.callback)
-        total = gram.trace()
-        zero = max(RELATIVE_ZERO[gram.dtype.itemsize] * solution.values.max(), solution.certificate.rounding)
-        chosen = request.components.select(solution.values, total, zero, n)
-        if chosen is not None:
-            return _first(solution, chosen, zero), total
+        plan = plan_for(k)
+        if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
+            k = n  # LAPACK reduces the whole matrix anyway: once is enough
+            plan = plan_for(k)
+        options: Any = {"tol": request.tol, "rng": request.rng, "callback": request.callback}
+        solution = plan.solver.solve(gram, k, start=start, keep=keep, **options)
+        if solution.enough:
+            zero = zero_level(solution.values, solution.certificate.rounding, gram.dtype)
+            values = np.where(np.abs(solution.values) <= zero, 0.0, solution.values)
+            return replace(solution, values=values), plan, gram.trace()
         k, start = min(2 * k, n), solution.vectors
 
 
-def _first(solution: Solution, k: int, zero: float) -> Solution:
-    """Keep the first k components; what is zero up to noise becomes zero."""
-    values = solution.values[:k]
-    certificate = solution.certificate.first(k, values)
-    return replace(
-        solution,
-        values=np.where(np.abs(values) <= zero, 0.0, values),
-        vectors=solution.vectors[:, :k],
-        products=solution.products[:, :k],
-        certificate=certificate,
-    )
+def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:
+    """Return the size below which an eigenvalue is noise."""
+    return max(RELATIVE_ZERO[dtype.itemsize] * float(values.max(initial=0.0)), rounding)

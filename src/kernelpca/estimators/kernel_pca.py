@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -18,7 +18,9 @@ from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed
+from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
+from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_numbers, check_weights
 
@@ -68,7 +70,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     explained_variance_ : ndarray of shape (n_components_,)
         Eigenvalues over n_samples - 1: variances of the scores.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
-        As fractions of the whole variance in feature space, kept or not: it sums to less than one.
+        As fractions of the whole variance in feature space, kept or not: it sums to at most one (for an indefinite
+        kernel, whose negative eigenvalues count against the whole, it may sum to more).
     components_ : ndarray of shape (n_components_, n_samples)
         Each direction's coefficients over the mapped training samples.
     kernel_ : Kernel
@@ -117,6 +120,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.random_state = random_state
         self.callback = callback
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of parts (`kernel__gamma`); a part given by name becomes an object for that."""
+        for part, find in (("kernel", as_kernel), ("solver", as_solver), ("preimage", as_preimage)):
+            given = params.get(part, getattr(self, part))
+            if isinstance(given, str) and given != "auto" and any(name.startswith(part + "__") for name in params):
+                params = {part: find(given), **{name: value for name, value in params.items() if name != part}}
+        return super().set_params(**params)
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components of X.
 
@@ -127,8 +138,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             LinearOperator or a Gram.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Relative weights. A weight of 2 counts like a row given twice, 0 like a row left out; only ratios matter,
-            since weights are scaled to sum to the number of samples that count.
+            Relative weights. A weight of 2 counts like a row given twice, 0 like a row left out. Only ratios matter:
+            weights are scaled to sum to the number of samples that count, and `eigenvalues_` is on that scale.
         """
         self._fit(X, sample_weight)
         return self
@@ -149,7 +160,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def residuals(self, X: Any, diagonal: Any = None) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each mapped sample from the subspace: what the model leaves out.
 
-        With a precomputed kernel, `diagonal` gives k(x, x) of each sample.
+        With a precomputed kernel, `diagonal` gives k(x, x) of each sample. For an indefinite kernel, which has no
+        feature space with distances, they may be negative.
         """
         check_is_fitted(self)
         rows = self._check_rows(X, reset=False)
@@ -179,7 +191,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "This model has no way back: it was fitted with preimage=None. Set preimage='ridge' (or an object of "
                 "kernelpca.preimage) and fit again."
             )
-        Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0, input_name="Z")
         if Z.shape[1] != self.n_components_:
             raise ValueError(f"Z has {Z.shape[1]} columns; this model has {self.n_components_} components.")
         return self._preimage.points(Z)
@@ -197,7 +209,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _fit(self, X: Any, sample_weight: Any) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
-        kernel = as_kernel(self.kernel)
+        kernel = clone(as_kernel(self.kernel))  # setting parameters later must not change a fitted model
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, n_rows(rows))
         counted: Any = slice(None)
@@ -260,11 +272,21 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"preimage={self.preimage!r} needs numeric inputs to come back to; with kernel={self.kernel!r} there "
                 "are none. Set preimage=None."
             )
-        return type(method)(**method.get_params(deep=False)).fit(fitted.scores, rows, self.kernel_)
+        needed = 2 * len(fitted.scores) ** 2 * fitted.scores.dtype.itemsize
+        if needed > fitted.plan.memory_limit:
+            raise MemoryError(
+                f"A ridge pre-image of {len(fitted.scores)} rows needs about {readable_bytes(needed)}; "
+                f"{readable_bytes(fitted.plan.memory_limit)} are granted. Raise memory_limit, fit on fewer rows, or "
+                "set preimage=None."
+            )
+        return clone(method).fit(fitted.scores, rows, self.kernel_)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Return X as rows for the kernel, or say what is wrong with it."""
         kernel: Kernel = as_kernel(self.kernel)
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
         least = 2 if reset and self.center else 1
         if isinstance(kernel, Precomputed):
             return self._check_matrix(X, reset=reset, least=least)
@@ -274,7 +296,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return kernel.check(rows)
 
     def _check_matrix(self, X: Any, *, reset: bool, least: int) -> Any:
-        if reset and isinstance(X, Gram | LinearOperator):
+        if reset and (isinstance(X, Gram | LinearOperator) or callable(X)):
             gram = as_gram(X)
             self.n_features_in_ = gram.shape[0]
             return gram
@@ -290,9 +312,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         try:
             kernel = as_kernel(self.kernel)
+            tags.input_tags.pairwise = kernel.domain == "precomputed"
         except (TypeError, ValueError):  # reported by fit
             return tags
-        tags.input_tags.pairwise = kernel.domain == "precomputed"
         tags.input_tags.sparse = kernel.takes_sparse and self.preimage is None
         tags.input_tags.positive_only = kernel.domain == "nonnegative"
         tags.input_tags.string = kernel.domain == "text"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kernelpca.gram.budget import BUDGET
+from sklearn.base import clone
+
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Solver, as_solver
+from kernelpca.solvers.block_krylov import BASIS_BLOCKS, default_block
 
 SMALL = 1000  # rows up to which a dense solution is as fast as any
 
@@ -45,8 +47,8 @@ class Plan:
 
     @property
     def tile_budget(self) -> int:
-        """Bytes that one product of tiles may use."""
-        return max(min(BUDGET, self.memory_limit // 2), 1)
+        """Bytes that one product of tiles may use: what the rest of the fit leaves."""
+        return max(self.memory_limit - self.predicted_bytes, self.memory_limit // 4)
 
 
 def make_plan(
@@ -55,33 +57,45 @@ def make_plan(
     """Choose the path for n rows and k components (n of them when all are wanted)."""
     limit = granted_bytes(memory_limit)
     matrix = n * n * itemsize
-    dense = (0 if given else matrix) + 2 * n * n * 8 + n * min(k, n) * 8  # the matrix, LAPACK's copy, its vectors
-    block = 2 * 10 * max(k + 8, 16) * n * itemsize  # basis and products
+    dense = dense_bytes(n, k, 0 if given else matrix)
     if isinstance(solver, str) and solver == "auto":
         many = k > n // 20
-        if (n <= SMALL or many) and dense <= limit:
-            why = f"{n} rows are few" if n <= SMALL else f"{k} of {n} possible components are many"
-            return Plan("given" if given else "dense", Dense(), why + ", so LAPACK is exact and fast", dense, limit)
-        chosen: Solver = BlockKrylov()
+        chosen: Solver = Dense() if (n <= SMALL or many) and dense <= limit else BlockKrylov()
         why = f"{k} of {n} components in few passes"
+        if isinstance(chosen, Dense):
+            why = f"{n} rows are few" if n <= SMALL else f"{k} of {n} possible components are many"
+            why += ", so LAPACK is exact and fast"
     else:
-        chosen = as_solver(solver)
+        chosen = clone(as_solver(solver))
         why = f"{type(chosen).__name__} was asked for"
-    if given:
-        return Plan("given", chosen, why + "; the matrix was given", block, limit)
     if isinstance(chosen, Dense):
         if dense > limit:
             raise MemoryError(
                 f"A dense solution for {n} rows needs about {readable_bytes(dense)}; {readable_bytes(limit)} are "
                 "granted. Use solver='auto' with fewer components (n_components), or raise memory_limit."
             )
-        return Plan("dense", chosen, why, dense, limit)
+        return Plan("given" if given else "dense", chosen, why, dense, limit)
+    block = block_bytes(n, k, itemsize)
+    if given:
+        return Plan("given", chosen, why + "; the matrix was given", block, limit)
     if matrix + block <= limit:
         return Plan("stored", chosen, why + "; the matrix fits in memory", matrix + block, limit)
-    if block >= limit:
+    if 4 * block > 3 * limit:  # a quarter is for tiles
         raise MemoryError(
-            f"{k} components of {n} rows need about {readable_bytes(block)} even without storing the matrix; "
+            f"{k} components of {n} rows need about {readable_bytes(4 * block / 3)} even without storing the matrix; "
             f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
         )
     why += f"; the matrix would take {readable_bytes(matrix)}, so tiles are made in each pass"
-    return Plan("tiled", chosen, why, block + min(BUDGET, limit // 2), limit)
+    return Plan("tiled", chosen, why, block, limit)
+
+
+def dense_bytes(n: int, k: int, matrix: int) -> int:
+    """Return what LAPACK needs: the matrix, a float64 copy, its work space, vectors and their products."""
+    work = 3 * n * n * 8 if 3 * (k + 1) > n else 26 * n * 8
+    return matrix + n * n * 8 + work + 5 * n * k * 8
+
+
+def block_bytes(n: int, k: int, itemsize: int) -> int:
+    """Return what block Krylov needs: its basis, the products with it, and a few blocks."""
+    p = default_block(k)
+    return (2 * BASIS_BLOCKS * p + 6 * p) * n * itemsize + 3 * n * k * 8

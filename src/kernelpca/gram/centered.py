@@ -73,7 +73,11 @@ class CenteredGram(Gram):
         if inner is None or not self.equal:
             return None
         n, mean = self.shape[0], self.mean_column.astype(np.float64)
-        return max(inner - 2 * n * float(mean @ mean) + (n * self.mean_total) ** 2, 0.0)
+        return self.rounded_up(inner, -2 * n * float(mean @ mean), (n * self.mean_total) ** 2)
+
+    def scale(self) -> float:
+        """Return the size of the inner matrix."""
+        return self.inner.scale()
 
     def rounding(self) -> float:
         """Return the rounding level of the matrix before centring: that is where the digits are lost.
@@ -124,17 +128,21 @@ class WeightedGram(Gram):
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
-        return self._scale(self.inner.columns(idx), idx)
+        return self._weigh(self.inner.columns(idx), idx)
 
     def dense(self) -> np.ndarray:
         """() -> (n, n)."""
-        return self._scale(self.inner.dense(), np.arange(self.shape[0]))
+        return self._weigh(self.inner.dense(), np.arange(self.shape[0]))
+
+    def scale(self) -> float:
+        """Return the size of the inner matrix at the largest weight."""
+        return float(self.roots.max()) ** 2 * self.inner.scale()
 
     def rounding(self) -> float:
         """Return the rounding level of the inner matrix at the largest weight."""
         return float(self.roots.max()) ** 2 * self.inner.rounding()
 
-    def _scale(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
+    def _weigh(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
         block *= self.roots[:, None]
         block *= self.roots[idx]
         return block

@@ -19,12 +19,22 @@ class DenseGram(Gram):
         Whether it is known to be positive semi-definite.
     source : str
         What to call it in messages.
+    symmetric : bool, default=False
+        Whether it is known to be symmetric, so that this need not be checked.
     """
 
-    def __init__(self, K: np.ndarray, positive_definite: bool = False, source: str = "The kernel matrix") -> None:
+    def __init__(
+        self,
+        K: np.ndarray,
+        positive_definite: bool = False,
+        source: str = "The kernel matrix",
+        symmetric: bool = False,
+    ) -> None:
         check_square(K)
+        K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
         check_finite(K, source)
-        check_symmetric(K)
+        if not symmetric:
+            check_symmetric(K)
         self.K = K
         self.shape = (K.shape[0], K.shape[0])
         self.dtype = K.dtype
@@ -48,7 +58,8 @@ class DenseGram(Gram):
 
     def frobenius_squared(self) -> float:
         """Return the sum of squared entries, added up in float64."""
-        return float(sum(np.square(self.K[rows], dtype=np.float64).sum() for rows in blocks(self.shape[0], 256)))
+        squares = sum(np.square(self.K[rows], dtype=np.float64).sum() for rows in blocks(self.shape[0], 256))
+        return self.rounded_up(float(squares))
 
 
 def check_square(K: np.ndarray) -> None:
@@ -64,7 +75,8 @@ def check_square(K: np.ndarray) -> None:
 def check_symmetric(K: np.ndarray) -> None:
     """Refuse a matrix that is not symmetric up to rounding."""
     n = K.shape[0]
-    allowed = 100 * np.sqrt(np.finfo(K.dtype).eps) * np.finfo(K.dtype).eps ** 0.25 * float(np.abs(K).max(initial=0.0))
+    largest = max(abs(float(K.max(initial=0.0))), abs(float(K.min(initial=0.0))))
+    allowed = 100 * float(np.finfo(K.dtype).eps) ** 0.75 * largest
     for rows in blocks(n, 512):
         difference = np.abs(K[rows, rows.start :] - K[rows.start :, rows].T)
         if difference.max(initial=0.0) > allowed:

@@ -21,6 +21,7 @@ class LowRankGram(Gram):
     def __init__(self, F: np.ndarray) -> None:
         if F.ndim != 2:
             raise ValueError(f"LowRankGram needs features of shape (n, r); got {F.shape}.")
+        F = F if F.dtype in (np.float32, np.float64) else F.astype(np.float64)
         self.F = check_finite(F, "The feature matrix")
         self.shape = (F.shape[0], F.shape[0])
         self.dtype = F.dtype
@@ -40,4 +41,4 @@ class LowRankGram(Gram):
     def frobenius_squared(self) -> float:
         """Return |F'F|_F^2."""
         covariance = self.F.T @ self.F
-        return float(np.square(covariance, dtype=np.float64).sum())
+        return self.rounded_up(float(np.square(covariance, dtype=np.float64).sum()))

@@ -62,5 +62,9 @@ def as_gram(given: Any) -> Gram:
         return given
     if isinstance(given, LinearOperator):
         return OperatorGram(given)
-    K = np.asarray(given)
-    return DenseGram(K if K.dtype in (np.float32, np.float64) else K.astype(np.float64))
+    if callable(given):
+        raise TypeError(
+            "A function cannot be fitted by itself: its number of samples is unknown. Give "
+            "kernelpca.gram.CallableGram(function, n), where function(rows, cols) takes row and column numbers."
+        )
+    return DenseGram(np.asarray(given))

@@ -17,6 +17,7 @@ class Gram(ABC):
     shape: tuple[int, int]
     dtype: np.dtype
     positive_definite: bool = False  # True only where it is known
+    _scale: float | None = None
 
     @abstractmethod
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -39,8 +40,13 @@ class Gram(ABC):
         return float(self.diagonal().sum(dtype=np.float64))
 
     def frobenius_squared(self) -> float | None:
-        """Return the sum of squared eigenvalues where it is known without another pass, else None."""
+        """Return the sum of squared eigenvalues, rounded up, where it is known without another pass, else None."""
         return None
+
+    def rounded_up(self, *terms: float) -> float:
+        """Return the sum of terms, made larger by the rounding error that each may have."""
+        error = 8 * float(np.finfo(self.dtype).eps) * sum(abs(term) for term in terms)
+        return max(sum(terms), 0.0) + error
 
     def rounding(self) -> float:
         """Return the size below which an eigenvalue or a residual is rounding error.
@@ -48,8 +54,13 @@ class Gram(ABC):
         Entries are known to about eps max|k_ii|; random errors of that size have a spectral norm of about sqrt(n)
         times it. The factor of ten leaves room for errors that are not random.
         """
-        n = self.shape[0]
-        return 10.0 * float(np.finfo(self.dtype).eps) * np.sqrt(n) * float(np.abs(self.diagonal()).max())
+        return 10.0 * float(np.finfo(self.dtype).eps) * np.sqrt(self.shape[0]) * self.scale()
+
+    def scale(self) -> float:
+        """Return the size of the largest entry on the diagonal (before centring)."""
+        if self._scale is None:
+            self._scale = float(np.abs(self.diagonal()).max())
+        return self._scale
 
     def linear_operator(self) -> LinearOperator:
         """Return a scipy view of this matrix."""

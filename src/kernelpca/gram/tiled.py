@@ -11,7 +11,7 @@ import numpy as np
 from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import Gram, check_block, check_finite
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
-from kernelpca.tiles import TILE, all_tiles, available_threads, half_tiles, share_out
+from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
 
 
 @dataclass
@@ -48,8 +48,10 @@ class _Tiled(Gram):
         """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too."""
         n, itemsize = self.shape[0], self.dtype.itemsize
         V = np.ascontiguousarray(check_block(V, n), dtype=self.dtype)
-        workers = self._workers()
-        size = tile_size(self.budget, n, V.shape[1], itemsize, workers, self._row_bytes(), self._most_rows())
+        block_bytes = n * V.shape[1] * itemsize
+        size, workers = tile_size(
+            self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), self._most_rows()
+        )
         count_squares = self._squares is None
 
         def work(own: _Partial, rows: slice, cols: slice) -> None:
@@ -76,7 +78,7 @@ class _Tiled(Gram):
 
     def frobenius_squared(self) -> float | None:
         """Return the sum of squared entries, which the first pass adds up; None before it."""
-        return self._squares
+        return None if self._squares is None else self.rounded_up(self._squares)
 
 
 class TiledGram(_Tiled):
@@ -103,10 +105,7 @@ class TiledGram(_Tiled):
         self.dtype = dtype_of(X)
         self.positive_definite = kernel.positive_definite
         self.source = f"The kernel {kernel!r}"
-
-    def data(self) -> Rows:
-        """Return the rows."""
-        return self.X
+        self._diagonal: np.ndarray | None = None
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""
@@ -116,7 +115,9 @@ class TiledGram(_Tiled):
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
-        return check_finite(self.kernel.diag(self.X), self.source)
+        if self._diagonal is None:
+            self._diagonal = check_finite(diagonal(self.kernel, self.X), self.source)
+        return self._diagonal
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
@@ -134,7 +135,7 @@ class TiledGram(_Tiled):
         return self.kernel.tile
 
     def _row_bytes(self) -> int:
-        return 2 * self.dtype.itemsize * self.X.shape[1] if getattr(self.X, "ndim", 1) == 2 else 0
+        return row_bytes(self.X)
 
 
 class CallableGram(_Tiled):
@@ -166,6 +167,7 @@ class CallableGram(_Tiled):
         self.budget = budget
         self.threads = 1  # a user's function need not be safe in threads
         self.source = "The kernel function"
+        self._diagonal: np.ndarray | None = None
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile."""
@@ -173,8 +175,11 @@ class CallableGram(_Tiled):
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
-        numbers = np.arange(self.shape[0])
-        return check_finite(np.concatenate([self._values(i, i).ravel() for i in numbers[:, None]]), self.source)
+        if self._diagonal is None:
+            numbers = np.arange(self.shape[0])
+            values = np.concatenate([self._values(i, i).ravel() for i in numbers[:, None]])
+            self._diagonal = check_finite(values, self.source)
+        return self._diagonal
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
@@ -198,8 +203,7 @@ def cross_product(
     n, m, p = n_rows(X), n_rows(Y), V.shape[1]
     result = np.zeros((n, p), dtype=np.promote_types(dtype, V.dtype))
     workers = (threads or available_threads()) if kernel.parallel else 1
-    row_bytes = 2 * dtype.itemsize * X.shape[1] if getattr(X, "ndim", 1) == 2 else 0
-    size = tile_size(budget, 0, p, dtype.itemsize, workers, row_bytes, kernel.tile)
+    size, workers = tile_size(budget, 0, dtype.itemsize, workers, row_bytes(Y), kernel.tile)
     columns = [cols for _, cols in all_tiles(1, m, size)]
 
     def work(tile: np.ndarray, rows: slice, _: slice) -> None:
@@ -211,3 +215,13 @@ def cross_product(
     height = min(size, max(1, -(-n // workers)))  # rows are shared out: every worker gets some
     share_out(all_tiles(n, 1, height), work, lambda: np.empty(size * size, dtype), workers)
     return check_finite(result, f"The kernel {kernel!r}")
+
+
+def diagonal(kernel: Kernel, X: Rows) -> np.ndarray:
+    """(n, d) -> (n,): k(x, x), a block of rows at a time."""
+    return np.concatenate([kernel.diag(X[rows]) for rows in blocks(n_rows(X), 4 * TILE)])
+
+
+def row_bytes(X: Rows) -> int:
+    """Return the bytes of one row that a kernel may copy; sparse rows and strings hardly count."""
+    return X.dtype.itemsize * X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0

@@ -14,6 +14,7 @@ from kernelpca.kernels.exponential import exponential
 def add(kernel: Kernel, other: Kernel | float) -> Kernel:
     """Return k1 + k2, or k + c."""
     if isinstance(other, Kernel):
+        _common_domain(kernel, other)
         return Sum(kernel, other)
     if _is_number(other):
         return Shift(kernel, float(other))
@@ -23,6 +24,7 @@ def add(kernel: Kernel, other: Kernel | float) -> Kernel:
 def multiply(kernel: Kernel, other: Kernel | float) -> Kernel:
     """Return k1 * k2, or c * k."""
     if isinstance(other, Kernel):
+        _common_domain(kernel, other)
         return Product(kernel, other)
     if _is_number(other):
         return Scale(kernel, float(other))
@@ -283,7 +285,10 @@ class KernelRBF(_Wrapped, HasGamma):
         """Write the Gaussian of the distances in feature space."""
         self._squared_distances(X, Y, out)
         out *= -self.number()
-        exponential(out)
+        if self.kernel.positive_definite:
+            exponential(out)
+        else:  # squared distances may be negative
+            np.exp(out, out=out)
 
     def diag(self, X: Rows) -> np.ndarray:
         """Ones."""

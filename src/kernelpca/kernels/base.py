@@ -157,8 +157,7 @@ def spread_rows(X: Rows, most: int = 1000) -> Rows:
 
 def dtype_of(X: Rows) -> np.dtype:
     """Return the floating dtype that kernels of X are computed in."""
-    dtype = getattr(X, "dtype", None)
-    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+    return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
 
 def check_same_width(X: Rows, Y: Rows) -> None:
@@ -173,6 +172,14 @@ def check_text(X: Rows, kernel: Kernel) -> np.ndarray:
     """Return strings as an object array, or refuse what is no string."""
     if isinstance(X, str):
         raise TypeError(f"{type(kernel).__name__} needs a list of strings, one string was given: wrap it in a list.")
+    if isinstance(X, dict) or getattr(X, "ndim", 1) > 1:
+        array = np.asarray(X)
+        if array.ndim != 2 or array.shape[1] != 1:
+            raise TypeError(
+                f"{type(kernel).__name__} needs one string for each sample; got {type(X).__name__} of shape "
+                f"{array.shape}. Choose one column of text, such as X['title']."
+            )
+        X = array[:, 0]
     texts = list(X)
     if not texts:
         raise ValueError(f"{type(kernel).__name__} needs at least one string; an empty list was given.")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from kernelpca.kernels.base import Kernel, Rows, n_rows
 
@@ -22,8 +23,8 @@ class Custom(Kernel):
         Which of the two.
     params : dict, optional
         Keyword arguments for the function.
-    positive_definite : bool, default=True
-        What you know about it.
+    positive_definite : bool, default=False
+        Whether you know that it is: bounds on the captured variance are then tighter.
 
     Examples
     --------
@@ -41,7 +42,7 @@ class Custom(Kernel):
         function: Callable[..., Any],
         vectorized: bool = False,
         params: dict[str, Any] | None = None,
-        positive_definite: bool = True,
+        positive_definite: bool = False,
     ) -> None:
         self.function = function
         self.vectorized = vectorized
@@ -50,7 +51,10 @@ class Custom(Kernel):
 
     def check(self, X: Rows) -> Rows:
         """Return rows that can be indexed by slices."""
-        return X if hasattr(X, "shape") else np.asarray(X)
+        rows = X if sparse.issparse(X) else np.asarray(X)
+        if rows.ndim == 0:
+            raise ValueError(f"A kernel function needs a list or array of samples; got {X!r}.")
+        return rows
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the function's values."""

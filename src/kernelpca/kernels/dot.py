@@ -63,7 +63,7 @@ class Polynomial(_ScaledDot):
     Parameters
     ----------
     degree : int, default=3
-        The exponent, at least 1. With an exponent that is no integer the kernel is not positive definite.
+        The exponent, positive. With an exponent that is no integer the kernel is not positive definite.
     gamma : float, "scale" or "median", default="scale"
         Factor of the dot product.
     coef0 : float, default=1

@@ -11,6 +11,9 @@ from scipy.linalg import qr
 
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
 from kernelpca.solvers.rayleigh_ritz import residual_matrix, starting_block
+from kernelpca.tiles import blocks
+
+BASIS_BLOCKS = 10  # blocks kept before a restart
 
 
 class BlockKrylov(Solver):
@@ -48,32 +51,47 @@ class BlockKrylov(Solver):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Grow the basis by one block a pass until the residuals are small."""
         n, dtype = watch.gram.shape[0], watch.gram.dtype
-        p = min(self.block_size or max(k + 8, 16), n)
-        most = max(self.max_basis or 10 * p, k + 2 * p)
-        Q, KQ = np.empty((n, 0), dtype), np.empty((n, 0), dtype)
-        T = np.empty((0, 0))
+        p = min(self.block_size or default_block(k), n)
         block = starting_block(n, p, start, rng, dtype)
+        most = max(self.max_basis or BASIS_BLOCKS * p, k + 2 * block.shape[1])
+        basis, products = np.empty((2, n, min(most, n)), dtype)  # memory is taken once
+        T = np.empty((0, 0))
         while True:
-            Y = watch.matmat(block)
-            Q, KQ = np.column_stack([Q, block]), np.column_stack([KQ, Y])
+            q = len(T) + block.shape[1]
+            Q, KQ = basis[:, :q], products[:, :q]
+            Q[:, len(T) :] = block
+            KQ[:, len(T) :] = Y = watch.matmat(block)
             T = _extended(T, (Q.T @ Y).astype(np.float64))
             values, S = np.linalg.eigh(T)
             values, S = values[::-1], S[:, ::-1]
             lead = S[:, :k].astype(dtype)
             residuals = np.linalg.norm(residual_matrix(values[:k], Q @ lead, KQ @ lead), axis=0)
-            complete = Q.shape[1] >= n or watch.passes >= self.max_iter
-            if Q.shape[1] >= k and (watch.report(values[:k], residuals) or complete):
-                vectors, products = Q @ S.astype(dtype), KQ @ S.astype(dtype)
-                R = residual_matrix(values, vectors, products)
-                return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
+            complete = q >= n or watch.passes >= self.max_iter
+            if q >= k and (watch.report(values[:k], residuals) or complete):
+                return Ritz(values, Q @ lead, KQ @ lead, _coupling(Q, KQ, S, values))
             watch.see(values)
             block = orthonormal(Y, Q, watch.rounding)
             if block.shape[1] == 0:  # the basis is invariant: look elsewhere
-                block = orthonormal(rng.standard_normal((n, min(p, n - Q.shape[1]))).astype(dtype), Q, 0.0)
-            if Q.shape[1] + block.shape[1] > most:
-                keep = S[:, : min(k + p, most - p)].astype(dtype)
-                Q, KQ = Q @ keep, KQ @ keep
-                T = np.diag(values[: keep.shape[1]])
+                block = orthonormal(rng.standard_normal((n, min(p, n - q))).astype(dtype), Q, 0.0)
+            if q + block.shape[1] > basis.shape[1]:
+                kept = min(k + p, basis.shape[1] - block.shape[1])
+                keep = S[:, :kept].astype(dtype)
+                basis[:, :kept], products[:, :kept] = Q @ keep, KQ @ keep
+                T = np.diag(values[:kept])
+
+
+def default_block(k: int) -> int:
+    """Return how many columns a pass for k components has."""
+    return max(k + 8, 16)
+
+
+def _coupling(Q: np.ndarray, KQ: np.ndarray, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(n, q), (n, q), (q, q), (q,) -> (q, q): R'R of the residuals of all Ritz pairs, a block of rows at a time."""
+    total = np.zeros_like(S)
+    for rows in blocks(len(Q), 4096):
+        R = KQ[rows].astype(np.float64) @ S - Q[rows].astype(np.float64) @ (S * values)
+        total += R.T @ R
+    return total
 
 
 def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigvalsh
+
+from kernelpca.gram.protocol import Gram
 
 CLUSTERED = 0.05  # residual over gap beyond which single components are not told apart
 
@@ -37,6 +39,8 @@ class Certificate:
         What was asked for; residuals below `rounding` are rounding error.
     satisfied : bool
         Whether what was asked for was reached.
+    limited : bool
+        Whether it was not reached because rounding does not allow it.
     failure_probability : float
         0: no random probe was used for the bounds.
     """
@@ -53,33 +57,13 @@ class Certificate:
     tol: float
     rounding: float
     satisfied: bool
-    failure_probability: float = field(default=0.0)
+    limited: bool = False
+    failure_probability: float = 0.0
 
     @property
     def variance_gap(self) -> float:
         """(upper - lower) / lower: the captured variance is optimal to within this fraction."""
-        return (self.upper - self.lower) / self.lower if self.lower > 0 else 0.0
-
-    def first(self, k: int, values: np.ndarray) -> Certificate:
-        """Return the certificate of the first k of these components, whose eigenvalues are `values`.
-
-        The bounds shrink by what is known of the components left out: the k largest eigenvalues sum to at least the
-        Ritz values, and to at most the old upper bound less the Ritz values that are left out.
-        """
-        m = len(self.residuals)
-        if k == m:
-            return self
-        dropped = tuple(group[: sum(i < k for i in group)] for group in self.clusters)
-        slack = self.upper - self.lower
-        lower = float(values[:k].sum()) - k * self.rounding
-        return replace(
-            self,
-            residuals=self.residuals[:k],
-            relative_residual=relative(values[:k], self.residuals[:k], self.rounding),
-            lower=lower,
-            upper=lower + slack + k * self.rounding,
-            clusters=tuple(group for group in dropped if group),
-        )
+        return variance_gap(self.lower, self.upper)
 
     def __str__(self) -> str:
         k = len(self.residuals)
@@ -88,14 +72,21 @@ class Certificate:
             text = f"{count}, solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})."
         else:
             verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"
-            text = (
-                f"{count} after {self.passes} passes: relative residual {self.relative_residual:.1e}, {verdict}; the "
-                f"variance captured is within {max(self.variance_gap, 0):.1e} of the best possible, by a bound that "
-                "holds for certain."
-            )
-        if self.clusters:
-            groups = "; ".join(", ".join(str(i) for i in group) for group in self.clusters)
-            text += f" Components {groups} are too close together to be told apart: trust their span, not each alone."
+            if self.limited:
+                verdict += ", as good as rounding allows"
+            text = f"{count} after {self.passes} passes: relative residual {self.relative_residual:.1e}, {verdict}"
+            if np.isfinite(self.variance_gap):
+                text += (
+                    f"; the variance captured is within {self.variance_gap:.1e} of the best possible, by a bound that "
+                    "holds for certain"
+                )
+            text += "."
+        for group in self.clusters:
+            if len(group) == 1:
+                text += f" Component {group[0]} is hard to tell from those that follow and are left out."
+            else:
+                numbers = ", ".join(str(i) for i in group)
+                text += f" Components {numbers} are too close together to be told apart: trust their span only."
         return text
 
 
@@ -113,6 +104,8 @@ def relative(values: np.ndarray, residuals: np.ndarray, rounding: float) -> floa
 
 def find_clusters(values: np.ndarray, residuals: np.ndarray, following: float | None) -> tuple[tuple[int, ...], ...]:
     """Group neighboring components whose residuals reach across the gap between them."""
+    if len(values) == 0:
+        return ()
     ends = np.append(values, values[-1:] if following is None else following)
     close = np.maximum(residuals, np.append(residuals[1:], 0.0)) > CLUSTERED * np.abs(np.diff(ends))
     if following is None:
@@ -127,8 +120,35 @@ def find_clusters(values: np.ndarray, residuals: np.ndarray, following: float | 
     return tuple(groups)
 
 
+def variance_gap(lower: float, upper: float) -> float:
+    """(upper - lower) / lower; infinite where the lower bound says nothing."""
+    if upper <= lower:
+        return 0.0
+    return (upper - lower) / lower if lower > 0 else float("inf")
+
+
+def best_upper_bound(values: np.ndarray, coupling: np.ndarray, k: int, n: int, gram: Gram, rounding: float) -> float:
+    """Bound the sum of the k largest eigenvalues of a Gram matrix from above, whatever it is known to be.
+
+    A bound below the Ritz values cannot be: then the matrix is not positive semi-definite after all.
+    """
+    trace, squares = gram.trace(), gram.frobenius_squared()
+    error = rounding * np.sqrt(n)  # n diagonal entries, each known to rounding / sqrt(n)
+    bound = upper_bound(values, coupling, k, n, trace, squares, gram.positive_definite, error)
+    if bound < np.sort(values)[::-1][:k].sum() - k * rounding:
+        bound = upper_bound(values, coupling, k, n, trace, squares, False, error)
+    return bound
+
+
 def upper_bound(
-    values: np.ndarray, coupling: np.ndarray, k: int, n: int, trace: float, squares: float | None, psd: bool
+    values: np.ndarray,
+    coupling: np.ndarray,
+    k: int,
+    n: int,
+    trace: float,
+    squares: float | None,
+    psd: bool,
+    trace_error: float = 0.0,
 ) -> float:
     """Bound the sum of the k largest eigenvalues of K from above, rigorously.
 
@@ -138,10 +158,14 @@ def upper_bound(
         Ritz values: K seen from an orthonormal basis Q in which it is diagonal.
     coupling : (q, q)
         R'R of the residuals R = K Q - Q diag(values).
-    k, n, trace, squares : numbers
-        How many, the size of K, its trace and its squared Frobenius norm (None if unknown).
+    k, n, trace : numbers
+        How many, the size of K, and its trace.
+    squares : float or None
+        Its squared Frobenius norm, rounded up; None if unknown.
     psd : bool
         Whether K is known to be positive semi-definite.
+    trace_error : float
+        How far off the trace may be.
 
     Notes
     -----
@@ -154,11 +178,11 @@ def upper_bound(
         return float(np.sort(values)[::-1][:k].sum())
     rest = n - q
     tau = trace - float(values.sum())
-    candidates = [max(tau, 0.0)] if psd else []
+    candidates = [max(tau, 0.0) + trace_error] if psd else []
     if squares is not None:
         f = squares - float(np.square(values).sum()) - 2 * float(np.trace(coupling))
-        mean = tau / rest
-        candidates.append(mean + np.sqrt(max((rest - 1) * (f / rest - mean**2), 0.0)))
+        least = max(abs(tau) - trace_error, 0.0) / rest
+        candidates.append((tau + trace_error) / rest + np.sqrt(max((rest - 1) * (f / rest - least**2), 0.0)))
     if not candidates:
         return float("inf")
     mu = min(candidates)
@@ -170,4 +194,4 @@ def upper_bound(
     M = np.block([[np.diag(values), root.T], [root, mu * np.eye(s)]])
     spectrum = np.concatenate([eigvalsh(M), np.full(min(rest - s, k), mu)])
     bound = float(np.sort(spectrum)[::-1][:k].sum())
-    return min(bound, trace) if psd else bound
+    return min(bound, trace + trace_error) if psd else bound

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
 
 
@@ -37,7 +37,9 @@ class Lanczos(Solver):
         v0 = rng.uniform(-1, 1, n).astype(dtype) if start is None else start.sum(axis=1).astype(dtype)
 
         def matvec(v: np.ndarray) -> np.ndarray:
-            return watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
+            product = watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
+            watch.tick()
+            return product
 
         operator = LinearOperator((n, n), matvec=matvec, dtype=dtype)
         try:
@@ -46,6 +48,8 @@ class Lanczos(Solver):
             )
         except ArpackNoConvergence as stopped:
             return _complete(stopped.eigenvectors, watch, k, rng)
+        except Stopped:
+            return _complete(np.empty((n, 0)), watch, k, rng)
         except ArpackError:  # a matrix that annihilates its start vector is, for all we can see, zero
             return _complete(np.empty((n, 0)), watch, k, rng)
         return Ritz(values, vectors)

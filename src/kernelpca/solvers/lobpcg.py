@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix, starting_block
 
 
@@ -39,7 +39,13 @@ class Lobpcg(Solver):
         if 5 * p > n:  # scipy's own limit
             return Dense().run(watch, k, start, rng)
         Q = starting_block(n, p, start, rng, dtype)
-        operator = LinearOperator((n, n), matvec=watch.matmat, matmat=watch.matmat, dtype=dtype)
+
+        def matmat(V: np.ndarray) -> np.ndarray:
+            product = watch.matmat(np.reshape(V, (n, -1)))
+            watch.tick()
+            return product
+
+        operator = LinearOperator((n, n), matvec=matmat, matmat=matmat, dtype=dtype)
         while True:
             Y = watch.matmat(Q)
             values, vectors, products = rayleigh_ritz(Q, Y)
@@ -48,6 +54,10 @@ class Lobpcg(Solver):
                 return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
             goal = max(watch.tol * float(np.abs(values[k - 1])), watch.rounding) / 2
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # what it did not reach is measured above
+                warnings.simplefilter("ignore")  # what it does not reach, or reaches badly, is measured above
                 rounds = min(self.ROUND, max(self.max_iter - watch.passes, 1))
-                Q = np.linalg.qr(lobpcg(operator, vectors, largest=True, tol=goal, maxiter=rounds)[1])[0]
+                try:
+                    block = lobpcg(operator, vectors, largest=True, tol=goal, maxiter=rounds)[1]
+                except Stopped:
+                    return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
+                Q = np.linalg.qr(block)[0]

@@ -13,13 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part
-from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative, upper_bound
+from kernelpca.solvers.certificate import Certificate, best_upper_bound, find_clusters, reached, relative, variance_gap
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 
 # eps of the largest eigenvalue that hundreds of passes may lose: float64 has digits to spare, float32 has not
 ROUNDING_UNITS = {4: 10, 8: 100}
 
+NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
+
 Callback = Callable[["Progress"], object]
+Keep = Callable[[np.ndarray, float], int | None]
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -66,9 +69,11 @@ class Solution:
     products : ndarray of shape (n, k)
         The matrix times the vectors.
     history : list of Progress
-        One entry for each pass.
+        What the callback was told.
     certificate : Certificate
         How good all this is.
+    enough : bool
+        False if the rule `keep` needs more eigenpairs to decide.
     """
 
     values: np.ndarray
@@ -76,6 +81,11 @@ class Solution:
     products: np.ndarray
     certificate: Certificate
     history: list[Progress] = field(default_factory=list)
+    enough: bool = True
+
+
+class Stopped(Exception):
+    """The user's callback asked a solver to stop."""
 
 
 class Watch:
@@ -96,6 +106,11 @@ class Watch:
         self.passes += 1
         return self.gram.matmat(V)
 
+    def tick(self) -> None:
+        """Note a pass of which no more is known; raise `Stopped` if the user says so."""
+        if self._tell(Progress(self.passes, self.seconds(), self.k)):
+            raise Stopped
+
     def dense(self) -> np.ndarray:
         """() -> (n, n): one pass."""
         self.passes += 1
@@ -103,7 +118,7 @@ class Watch:
 
     def see(self, values: np.ndarray) -> None:
         """Raise the rounding level to what residuals of eigenvalues of this size can be reduced to."""
-        unit = ROUNDING_UNITS[self.gram.dtype.itemsize] * float(np.finfo(self.gram.dtype).eps)
+        unit = _unit(self.gram.dtype)
         self.rounding = max(self.rounding, self.gram.rounding(), unit * float(np.abs(values).max()))
 
     def seconds(self) -> float:
@@ -117,9 +132,12 @@ class Watch:
         event = Progress(
             self.passes, self.seconds(), self.k, int(done.sum()), relative(values, residuals, self.rounding)
         )
+        return self._tell(event) or bool(done.all())
+
+    def _tell(self, event: Progress) -> bool:
+        """Keep the event, tell the callback; True if it wants to stop."""
         self.history.append(event)
-        stop = self.callback is not None and self.callback(event) is True
-        return stop or bool(done.all())
+        return self.callback is not None and self.callback(event) is True
 
 
 class Solver(Part, ABC):
@@ -145,6 +163,7 @@ class Solver(Part, ABC):
         start: np.ndarray | None = None,
         rng: np.random.Generator | None = None,
         callback: Callback | None = None,
+        keep: Keep | None = None,
     ) -> Solution:
         """Return the k largest eigenpairs.
 
@@ -161,8 +180,26 @@ class Solver(Part, ABC):
         rng : numpy Generator, optional
             Source of random starts.
         callback : callable, optional
-            Told a `Progress` after each pass; returning True stops the solver.
+            Told a `Progress` after each pass (`Dense` has no passes to tell of); returning True stops the solver.
+        keep : callable, optional
+            `keep(values, rounding)` chooses how many of the k eigenpairs to keep, or None if it needs more to
+            tell. Warnings and the certificate are about those that are kept.
         """
+        self._check_question(gram, k, tol)
+        watch = Watch(gram, k, float(tol), callback)
+        ritz = self.run(watch, k, start, rng or np.random.default_rng(0))
+        values, vectors, products = _leading(ritz, k, watch)
+        chosen = k if keep is None else keep(values, watch.rounding)
+        if chosen is not None:
+            values, vectors, products = values[:chosen], vectors[:, :chosen], products[:, :chosen]
+        certificate = _certify(ritz, values, vectors, products, watch)
+        if chosen is not None:
+            if not certificate.satisfied:
+                self._warn(certificate, gram.dtype)
+            values = treat_negative(values, watch.rounding, self.indefinite)
+        return Solution(values, vectors, products, certificate, watch.history, chosen is not None)
+
+    def _check_question(self, gram: Gram, k: int, tol: float) -> None:
         n = gram.shape[0]
         if self.indefinite not in ("warn", "raise", "clip", "keep"):
             raise ValueError(
@@ -173,21 +210,30 @@ class Solver(Part, ABC):
             raise ValueError(f"{k} eigenpairs of a {n} x {n} matrix were asked for; between 1 and {n} are possible.")
         if not (isinstance(tol, int | float | np.number) and 0 <= tol < 1):
             raise ValueError(f"tol={tol!r}: tol must be a number from 0 (machine precision) to below 1, such as 1e-4.")
-        watch = Watch(gram, k, float(tol), callback)
-        ritz = self.run(watch, k, start, rng or np.random.default_rng(0))
-        watch.see(ritz.values)
-        values, vectors, products = _leading(ritz, k, watch)
-        certificate = _certify(ritz, values, vectors, products, watch)
-        if not certificate.satisfied:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {watch.passes} passes with relative residual "
-                f"{certificate.relative_residual:.1e}; {tol:.0e} was asked for. Raise {self.advice}, or tol, or use "
-                "solver='dense' if the matrix fits in memory.",
-                ConvergenceWarning,
-                stacklevel=2,
+        for name, value in self.get_params(deep=False).items():
+            least = 0 if name == "oversampling" else 1
+            if name != "indefinite" and value is not None and not (_is_whole(value) and value >= least):
+                raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a whole number >= {least}.")
+        largest = gram.scale()
+        limits = np.finfo(gram.dtype)
+        if largest > np.sqrt(float(limits.max)) / n or 0 < largest < np.sqrt(float(limits.tiny)) * n:
+            raise ValueError(
+                f"The kernel matrix has entries of size {largest:.1e}, whose squares {limits.dtype} cannot hold. Scale "
+                "the data or the kernel (c * kernel), or lower its degree."
             )
-        values = treat_negative(values, watch.rounding, self.indefinite)
-        return Solution(values, vectors, products, certificate, watch.history)
+
+    def _warn(self, certificate: Certificate, dtype: np.dtype) -> None:
+        text = (
+            f"{type(self).__name__} stopped after {certificate.passes} passes with relative residual "
+            f"{certificate.relative_residual:.1e}; {certificate.tol:.0e} was asked for. "
+        )
+        if certificate.limited:
+            text += f"That is as good as rounding in {dtype} allows: "
+            text += "give float64 data, " if dtype == np.float32 else "ask for fewer components, "
+            text += "widen the kernel's spectrum (a larger gamma), or raise tol."
+        else:
+            text += f"Raise {self.advice}, or tol, or use solver='dense' if the matrix fits in memory."
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
 def _leading(ritz: Ritz, k: int, watch: Watch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,7 +243,12 @@ def _leading(ritz: Ritz, k: int, watch: Watch) -> tuple[np.ndarray, np.ndarray, 
     signs = leading_signs(vectors)
     vectors *= signs
     products = watch.matmat(vectors) if ritz.products is None else ritz.products[:, order] * signs
-    return ritz.values[order].astype(np.float64), vectors, products
+    watch.see(ritz.values)
+    values = ritz.values[order].astype(np.float64)
+    if ritz.exact:  # LAPACK is backward stable: what it leaves is rounding
+        R = residual_matrix(values, vectors, products)
+        watch.rounding = max(watch.rounding, 2 * float(np.linalg.norm(R, axis=0).max()))
+    return values, vectors, products
 
 
 def leading_signs(vectors: np.ndarray) -> np.ndarray:
@@ -208,59 +259,66 @@ def leading_signs(vectors: np.ndarray) -> np.ndarray:
 
 
 def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.ndarray, watch: Watch) -> Certificate:
-    k, n = len(values), vectors.shape[0]
+    """Gather the evidence for the leading pairs, which may be fewer than the Ritz pairs known."""
+    k, n, rounding = len(values), vectors.shape[0], watch.rounding
     R = residual_matrix(values, vectors, products)
     residuals = np.linalg.norm(R, axis=0)
-    if ritz.exact:  # LAPACK is backward stable: what it leaves is rounding
-        watch.rounding = max(watch.rounding, 2 * float(residuals.max()))
-    loss = float(np.abs(vectors.T.astype(np.float64) @ vectors - np.eye(k)).max())
+    loss = float(np.abs(vectors.T.astype(np.float64) @ vectors - np.eye(k)).max(initial=0.0))
     following = np.sort(ritz.values)[::-1][k] if len(ritz.values) > k else None
-    slack = k * watch.rounding
-    lower = (
-        float(np.einsum("ij,ij->", vectors, products, dtype=np.float64)) - slack - loss * float(np.abs(values).sum())
-    )
-    if ritz.exact:
+    slack = k * rounding
+    captured = float(np.einsum("ij,ij->", vectors, products, dtype=np.float64))
+    lower = captured - slack - loss * float(np.abs(values).sum())
+    if ritz.exact or k == 0:
         upper = float(values.sum()) + slack
     else:
         known, coupling = (values, R.T @ R) if ritz.coupling is None else (ritz.values, ritz.coupling)
-        gram = watch.gram
-        upper = slack + upper_bound(
-            known, coupling, k, n, gram.trace(), gram.frobenius_squared(), gram.positive_definite
-        )
-    satisfied = bool(reached(values, residuals, watch.tol, watch.rounding).all())
-    gap = (upper - lower) / lower if lower > 0 else 0.0
+        upper = slack + best_upper_bound(known, coupling, k, n, watch.gram, rounding)
+    exact = ritz.exact or k == 0
+    met = reached(values, residuals, watch.tol, rounding)
+    small = reached(values, residuals, max(watch.tol, _unit(watch.gram.dtype)), 0.0) | (np.abs(values) <= rounding)
+    satisfied = bool(met.all() if exact or watch.tol == 0 else (met & small).all())
     return Certificate(
-        grade="exact" if ritz.exact else "certified" if gap <= watch.tol else "estimated",
+        grade="exact" if exact else "certified" if variance_gap(lower, upper) <= watch.tol else "estimated",
         residuals=residuals,
-        relative_residual=relative(values, residuals, watch.rounding),
+        relative_residual=relative(values, residuals, rounding),
         orthogonality_loss=loss,
         lower=lower,
-        upper=max(upper, lower),
-        clusters=find_clusters(values, np.maximum(residuals, watch.rounding), following),
+        upper=upper,
+        clusters=find_clusters(values, np.maximum(residuals, rounding), following),
         passes=watch.passes,
         seconds=watch.seconds(),
         tol=watch.tol,
-        rounding=watch.rounding,
+        rounding=rounding,
         satisfied=satisfied,
+        limited=bool(met.all()) and not satisfied,
     )
 
 
 def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.ndarray:
     """(k,) -> (k,): values with what is zero up to rounding made zero, and negative ones treated as asked."""
     values = np.where(np.abs(values) <= rounding, 0.0, values)
-    negative = values < 0
-    if not negative.any() or indefinite == "keep":
+    if indefinite == "keep" or not (values < 0).any():
         return values
-    if indefinite == "clip":
-        return np.where(negative, 0.0, values)
-    largest = values.max(initial=0.0)
+    largest = float(values.max(initial=0.0))
+    significant = values < -NEGLIGIBLE * largest
+    if indefinite == "clip" or not significant.any():
+        return np.maximum(values, 0.0)
     ratio = f" ({-values.min() / largest:.2g} of the largest)" if largest > 0 else ""
     text = (
-        f"There are significant negative eigenvalues{ratio}: {int(negative.sum())} of {len(values)} components. The "
+        f"There are significant negative eigenvalues{ratio}: {int(significant.sum())} of {len(values)} components. The "
         "kernel is not positive definite on this data, so these components are no directions of variance. Ask for "
         "fewer components, choose a positive definite kernel, or set the solver's indefinite='clip' or 'keep'."
     )
     if indefinite == "raise":
         raise ValueError(text)
-    warnings.warn(text, IndefiniteKernelWarning, stacklevel=3)
+    warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
     return values
+
+
+def _unit(dtype: np.dtype) -> float:
+    """Return the relative residual that rounding allows."""
+    return ROUNDING_UNITS[dtype.itemsize] * float(np.finfo(dtype).eps)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
