@@ -20,7 +20,20 @@ from sklearn.pipeline import make_pipeline
 import reference
 from kernelpca import KernelPCA
 from kernelpca.gram import CallableGram, DenseGram, LowRankGram
-from kernelpca.kernels import KERNELS, RBF, Cosine, Custom, Fisher, Linear, Polynomial, Sigmoid, Spectrum, as_kernel
+from kernelpca.kernels import (
+    KERNELS,
+    RBF,
+    Cauchy,
+    Cosine,
+    Custom,
+    Fisher,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    Spectrum,
+    as_kernel,
+)
 from kernelpca.preimage import Ridge
 from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, IndefiniteKernelWarning
 
@@ -189,6 +202,39 @@ def test_fit_transform_is_fit_then_transform(data, kernel, n_components):
     np.testing.assert_allclose(clone(model).fit(X).transform(X), Z, atol=1e-8 * scale)
     assert Z.shape == (len(X), model.n_components_)
     assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"precomputed", "spectrum", "subsequence"}))
+@pytest.mark.parametrize("n_components", [None, 20])
+def test_fit_transform_is_fit_then_transform_for_every_kernel(name, n_components):
+    X = np.repeat(DATA["iris"][:50], 3, axis=0)
+    model = KernelPCA(n_components, kernel=name)
+    Z = model.fit_transform(X)
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-8 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("kernel", [RBF(1e-4), RBF(1e-8), Laplacian(1e-4), Cauchy(1e-4), 2 * RBF(1e-5) + 5], ids=repr)
+def test_wide_kernels_keep_their_digits(kernel):
+    """All values are near one, and centring leaves the difference: it is computed as such."""
+    X = DATA["iris"]
+    model = KernelPCA(4, kernel=kernel)
+    Z = model.fit_transform(X)
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-9 * np.abs(Z).max())
+    half = KernelPCA(4, kernel=kernel).fit(X.astype(np.float32))
+    np.testing.assert_allclose(half.eigenvalues_, model.eigenvalues_, rtol=2e-4)
+    assert model.kernel_ == kernel
+    assert model.residuals(X).sum() == pytest.approx(
+        (model.total_variance_ - model.explained_variance_.sum()) * 149, rel=1e-5
+    )
+
+
+def test_a_gaussian_of_vanishing_gamma_is_pca():
+    X = DATA["iris"]
+    gamma = 1e-9
+    wide = KernelPCA(3, kernel=RBF(gamma)).fit(X)
+    np.testing.assert_allclose(
+        wide.eigenvalues_ / (2 * gamma), KernelPCA(3, kernel="linear").fit(X).eigenvalues_, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -789,6 +835,7 @@ def test_pickle_and_threads():
 
 def test_memory_stays_within_what_was_granted():
     X = np.random.default_rng(0).standard_normal((4000, 10))
+    KernelPCA(1, kernel=RBF(0.02)).fit(X)  # a compiler's memory is not ours
     for options in (
         {"memory_limit": "40MB"},
         {"memory_limit": "200MB"},

@@ -435,6 +435,22 @@ def test_large_tiles_use_the_compiled_exponential():
             np.testing.assert_allclose(whole, pieces, rtol=1e-4 if dtype == np.float32 else 1e-11, atol=1e-30)
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.3), Laplacian(0.3), Laplacian(0.3, "euclidean"), Cauchy(0.3)], ids=repr)
+@pytest.mark.parametrize("n", [20, 1000])
+def test_less_one(kernel, n):
+    X = real(n, 0)
+    less = kernel.for_centering()
+    np.testing.assert_allclose(less(X, X) + 1, kernel(X, X), atol=1e-14)
+    tiny = less(X * 1e-9, X * 1e-9)[1, 2]
+    truth = kernel.measure(X[1:2] * 1e-9, X[2:3] * 1e-9)[0, 0] * -0.3
+    assert tiny == pytest.approx(truth, rel=1e-7)
+    assert less.positive_once_centered
+    assert not less.positive_definite
+    assert repr(less) == repr(kernel)
+    combined = (2 * kernel + Linear() + 3).for_centering()
+    np.testing.assert_allclose(combined(X, X), 2 * less(X, X) + X @ X.T, atol=1e-12)
+
+
 def test_custom_parameters_reach_the_function():
     kernel = Custom(lambda x, y, power: float(x @ y) ** power, params={"power": 2})
     X = real(5, 0)

@@ -51,13 +51,15 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
         return make_plan(n, k, itemsize, request.solver, request.memory_limit)
 
     plan = plan_for(request.components.first_guess(n))
+    positive = kernel.positive_once_centered if request.center else kernel.positive_definite
+    kernel = kernel.for_centering() if request.center else kernel
     features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget)
     if plan.path == "tiled":
         gram: Gram = TiledGram(kernel, features.anchors, plan.tile_budget)
     else:
         K = kernel(features.anchors)
         gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
-    return _decompose(gram, features, plan_for, request, weights)
+    return _decompose(gram, features, plan_for, request, weights, positive)
 
 
 def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) -> Fit:
@@ -67,7 +69,7 @@ def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) ->
     def plan_for(k: int) -> Plan:
         return make_plan(n, k, itemsize, request.solver, request.memory_limit, given=True)
 
-    return _decompose(gram, GivenFeatures(n), plan_for, request, weights)
+    return _decompose(gram, GivenFeatures(n), plan_for, request, weights, gram.positive_definite)
 
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
@@ -84,6 +86,7 @@ def _decompose(
     plan_for: Callable[[int], Plan],
     request: Request,
     weights: np.ndarray | None,
+    positive_definite: bool,
 ) -> Fit:
     """Solve, choose the number of components, and fold centring into W and b.
 
@@ -92,7 +95,7 @@ def _decompose(
     directions are combinations W = alpha - w 1'alpha of the features themselves, whose columns sum to zero.
     """
     n = gram.shape[0]
-    centered = CenteredGram(gram, weights) if request.center else None
+    centered = CenteredGram(gram, weights, positive_definite) if request.center else None
     target: Gram = centered or gram
     if weights is not None:
         target = WeightedGram(target, weights)
@@ -118,7 +121,7 @@ def _decompose(
         mean_weights=mean_weights.astype(gram.dtype),
         mean_square=mean_square,
         certificate=solution.certificate,
-        positive_definite=gram.positive_definite,
+        positive_definite=positive_definite,
     )
     return Fit(decomposition, solution.vectors, scores.astype(gram.dtype), plan)
 
@@ -146,5 +149,13 @@ def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tup
 
 
 def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:
-    """Return the size below which an eigenvalue is noise."""
-    return max(RELATIVE_ZERO[dtype.itemsize] * float(values.max(initial=0.0)), rounding)
+    """Return the size below which an eigenvalue is noise.
+
+    The score of a component with eigenvalue theta is off by about rounding / sqrt(theta): the last term keeps that
+    below sqrt(eps) of the largest score.
+    """
+    largest = float(values.max(initial=0.0))
+    if largest <= 0:
+        return rounding
+    eps = float(np.finfo(dtype).eps)
+    return max(RELATIVE_ZERO[dtype.itemsize] * largest, rounding, (0.2 * rounding) ** 2 / (eps * largest))

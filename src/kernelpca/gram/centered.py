@@ -19,14 +19,16 @@ class CenteredGram(Gram):
         The matrix K.
     weights : ndarray of shape (n,), optional
         Sample weights, scaled to sum to one here; equal when not given.
+    positive_definite : bool, optional
+        Whether the centered matrix is known to be positive semi-definite; as the inner one when not given.
     """
 
-    def __init__(self, inner: Gram, weights: np.ndarray | None = None) -> None:
+    def __init__(self, inner: Gram, weights: np.ndarray | None = None, positive_definite: bool | None = None) -> None:
         n = inner.shape[0]
         self.inner = inner
         self.shape = inner.shape
         self.dtype = inner.dtype
-        self.positive_definite = inner.positive_definite
+        self.positive_definite = inner.positive_definite if positive_definite is None else positive_definite
         self.equal = weights is None
         self.w = (np.full(n, 1.0 / n) if weights is None else weights / weights.sum()).astype(self.dtype)
         self._mean: np.ndarray | None = None

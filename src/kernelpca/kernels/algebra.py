@@ -88,6 +88,11 @@ class Sum(_Pair):
     """
 
     movable = property(lambda self: self.k1.movable and self.k2.movable)
+    positive_once_centered = property(lambda self: self.k1.positive_once_centered and self.k2.positive_once_centered)
+
+    def for_centering(self) -> Kernel:
+        """Return the sum of the terms without their constants."""
+        return Sum(self.k1.for_centering(), self.k2.for_centering())
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the sum."""
@@ -168,6 +173,12 @@ class Scale(_Wrapped):
     positive_definite = property(lambda self: self.kernel.positive_definite and self.factor >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.factor == 1)
 
+    positive_once_centered = property(lambda self: self.kernel.positive_once_centered and self.factor >= 0)
+
+    def for_centering(self) -> Kernel:
+        """Return the scaled kernel without its constant."""
+        return Scale(self.kernel.for_centering(), self.factor)
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write c times the kernel."""
         self.kernel.compute(X, Y, out)
@@ -197,6 +208,12 @@ class Shift(_Wrapped):
     positive_definite = property(lambda self: self.kernel.positive_definite and self.constant >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.constant == 0)
 
+    positive_once_centered = property(lambda self: self.kernel.positive_once_centered)
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel without the constant."""
+        return self.kernel.for_centering()
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the kernel plus c."""
         self.kernel.compute(X, Y, out)
@@ -205,6 +222,33 @@ class Shift(_Wrapped):
     def diag(self, X: Rows) -> np.ndarray:
         """Shifted diagonal."""
         return self.kernel.diag(X) + _finite(self.constant, "constant", self)
+
+
+class LessOne(_Wrapped):
+    """k(x, y) - 1 for a kernel with k(x, x) = 1, computed without losing the digits of values near one.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One that offers `compute_less_one`.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    positive_definite = False
+    positive_once_centered = property(lambda self: self.kernel.positive_definite)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return repr(self.kernel)  # what the user gave
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write the kernel less one."""
+        self.kernel.compute_less_one(X, Y, out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """Zeros."""
+        return np.zeros(n_rows(X), dtype=dtype_of(X))
 
 
 class Normalized(_Wrapped):

@@ -28,6 +28,8 @@ class Kernel(Part, ABC):
     ----------
     positive_definite : bool
         Whether every matrix of this kernel is positive semi-definite.
+    positive_once_centered : bool
+        Whether every centered matrix of it is: positive definite up to a constant or to terms that centring removes.
     stationary : bool
         Whether k(x, y) depends on x - y alone.
     movable : bool
@@ -46,6 +48,7 @@ class Kernel(Part, ABC):
     """
 
     positive_definite: bool = True
+    positive_once_centered = property(lambda self: self.positive_definite)
     stationary: bool = False
     movable: bool = False
     unit_diagonal: bool = False
@@ -61,6 +64,14 @@ class Kernel(Part, ABC):
     @abstractmethod
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x_i, x_i)."""
+
+    def for_centering(self) -> Kernel:
+        """Return a kernel that differs by a constant only, which centring removes, and loses fewer digits.
+
+        Where all kernel values are near one, what centring leaves is in the last digits of k and in the first of
+        k - 1.
+        """
+        return self
 
     def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Return this kernel with every default that depends on data made a number.

@@ -23,38 +23,38 @@ _FORMATS = {
 }
 
 
-def gaussian(T: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
-    """Write exp(min(t_ij + a_i + b_j, 0)) over T (n, m)."""
+def gaussian(T: np.ndarray, a: np.ndarray, b: np.ndarray, less_one: bool = False) -> None:
+    """Write exp(min(t_ij + a_i + b_j, 0)) over T (n, m), or that less one without losing the digits near zero."""
     if T.size < SMALL:
         T += a[:, None]
         T += b
         np.minimum(T, 0, out=T)
-        np.exp(T, out=T)
+        (np.expm1 if less_one else np.exp)(T, out=T)
     else:
-        _compiled(T.dtype.itemsize)(T, a, b)
+        _compiled(T.dtype.itemsize, less_one)(T, a, b)
 
 
-def exponential(T: np.ndarray) -> None:
-    """Write exp(t) over T (n, m), for t <= 0."""
+def exponential(T: np.ndarray, less_one: bool = False) -> None:
+    """Write exp(t) over T (n, m), for t <= 0, or that less one."""
     if T.size < SMALL:
-        np.exp(T, out=T)
+        (np.expm1 if less_one else np.exp)(T, out=T)
     else:
         zeros = np.zeros(max(T.shape), dtype=T.dtype)
-        _compiled(T.dtype.itemsize)(T, zeros, zeros)
+        _compiled(T.dtype.itemsize, less_one)(T, zeros, zeros)
 
 
 @cache
-def _compiled(itemsize: int) -> Callable[[Any, Any, Any], None]:
+def _compiled(itemsize: int, less_one: bool) -> Callable[[Any, Any, Any], None]:
     import numba
 
     integer: Any
     integer, fraction_bits, bias, log2_high, log2_low, degree, least = _FORMATS[itemsize]
     real: Any = {4: np.float32, 8: np.float64}[itemsize]
     per_log2, high, low = real(1 / np.log(2)), real(log2_high), real(log2_low)
-    half, zero, lowest = real(0.5), real(0), real(least)
+    half, zero, one, lowest = real(0.5), real(0), real(1), real(least)
     shift, offset = integer(fraction_bits), integer(bias)
     # Taylor's series: its first neglected term is below the rounding error for |r| <= log(2) / 2
-    taylor = tuple(real(1 / factorial(i)) for i in range(degree, -1, -1))
+    taylor = tuple(real(1 / factorial(i)) for i in range(degree, 0, -1))
 
     # no fastmath beyond fused multiply-add: reassociation would undo the two-part logarithm, and NaN must stay NaN
     @numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")
@@ -69,6 +69,8 @@ def _compiled(itemsize: int) -> Callable[[Any, Any, Any], None]:
                 value = taylor[0]
                 for coefficient in taylor[1:]:
                     value = value * r + coefficient
-                T[i, j] = value * integer((integer(k) + offset) << shift).view(real)
+                value *= r  # exp(r) - 1
+                power = integer((integer(k) + offset) << shift).view(real)
+                T[i, j] = value * power + (power - one) if less_one else value * power + power
 
     return loop

@@ -81,6 +81,7 @@ class AdditiveChiSquare(Kernel):
     domain = "nonnegative"
     tile = PAIRWISE_TILE
     positive_definite = False
+    positive_once_centered = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write minus the chi-square distances."""

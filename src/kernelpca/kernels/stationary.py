@@ -7,7 +7,8 @@ from abc import abstractmethod
 import numpy as np
 from scipy.special import gammaln, kve
 
-from kernelpca.kernels.base import HasGamma, Rows, check_positive, dtype_of, n_rows
+from kernelpca.kernels.algebra import LessOne
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
@@ -70,9 +71,20 @@ class RBF(Radial):
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write exp(2 gamma x'y - gamma |x|^2 - gamma |y|^2): one product, one pass over the tile."""
+        self._compute(X, Y, out, less_one=False)
+
+    def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the kernel less one."""
+        self._compute(X, Y, out, less_one=True)
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel less one."""
+        return LessOne(self)
+
+    def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         gamma = X.dtype.type(self.number())
         dot(X * (2 * gamma), Y, out)
-        gaussian(out, -gamma * squared_norms(X), -gamma * squared_norms(Y))
+        gaussian(out, -gamma * squared_norms(X), -gamma * squared_norms(Y), less_one)
 
     def profile(self, S: np.ndarray) -> None:
         """Write exp(-s)."""
@@ -116,6 +128,16 @@ class Laplacian(Stationary):
         self._distances(X, Y, out)
         out *= -self.number()
         exponential(out)
+
+    def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the kernel less one."""
+        self._distances(X, Y, out)
+        out *= -self.number()
+        exponential(out, less_one=True)
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel less one."""
+        return LessOne(self)
 
     def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         if self.norm == "euclidean":
@@ -209,6 +231,15 @@ class Cauchy(Radial):
         """Write 1 / (1 + s)."""
         S += 1.0
         np.reciprocal(S, out=S)
+
+    def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write -s / (1 + s)."""
+        squared_distances(X, Y, out, self.number())
+        out /= -1.0 - out
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel less one."""
+        return LessOne(self)
 
 
 class RationalQuadratic(Radial):
