@@ -80,14 +80,23 @@ def test_blas_limits_hold_for_us():
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(1000, 1000), ("4GB", 4 * 10**9), ("500 MiB", 500 * 2**20), ("1.5k", 1500), ("12", 12), ("2tb", 2 * 10**12)],
+    [
+        (1000, 1000),
+        (np.int64(5), 5),
+        ("1e9", 10**9),
+        ("4GB", 4 * 10**9),
+        ("500 MiB", 500 * 2**20),
+        ("1.5k", 1500),
+        ("12", 12),
+        ("2tb", 2 * 10**12),
+    ],
 )
 def test_bytes_are_read(given, expected):
     assert parse_bytes(given) == expected
     assert granted_bytes(given) == expected
 
 
-@pytest.mark.parametrize("given", ["much", "", "-1GB", -5, 0, float("inf"), float("nan"), True, [1]])
+@pytest.mark.parametrize("given", ["much", "", "-1GB", -5, 0, 0.5, float("inf"), float("nan"), True, [1]])
 def test_bytes_that_make_no_sense(given):
     with pytest.raises(ValueError, match="is not an amount of memory"):
         parse_bytes(given)

@@ -190,7 +190,7 @@ def test_cloning_keeps_the_fitted_model() -> None:
 @every_kernel
 def test_a_part_like_any_other(kernel: Fisher) -> None:
     assert set(kernel.get_params(deep=False)) == {"model", "information", "ridge"}
-    assert kernel.get_params(deep=True)["model__covariance_type"] == "diag"
+    assert kernel.get_params(deep=True).keys() == kernel.get_params(deep=False).keys()  # the model is a given
     for copy in (clone(kernel), pickle.loads(pickle.dumps(kernel))):
         assert copy == kernel
         assert hash(copy) == hash(kernel)

@@ -584,7 +584,7 @@ def test_pre_images_that_cannot_be():
     X = DATA["iris"]
     with pytest.raises(ValueError, match=r"no way back.*preimage='ridge'"):
         KernelPCA(2).fit(X).inverse_transform(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match=r"is not a pre-image method. Known names: 'ridge'"):
+    with pytest.raises(ValueError, match=r"preimage='magic' stands for no preimage. Known names: ridge"):
         KernelPCA(2, preimage="magic").fit(X)
     with pytest.raises(ValueError, match="needs numeric inputs"):
         KernelPCA(2, kernel="precomputed", preimage="ridge").fit(np.eye(4))
@@ -682,9 +682,11 @@ def test_bad_precomputed_matrices(K, message):
     ("params", "error", "message"),
     [
         ({"kernel": RBF(0.0)}, ValueError, "gamma must be a positive number"),
-        ({"kernel": "gauss"}, ValueError, "is not a name of a kernel"),
+        ({"kernel": "gauss"}, ValueError, "Did you mean 'rbf'"),
         ({"kernel": "chi2"}, ValueError, "Negative values in data"),
-        ({"solver": "magic"}, ValueError, "is not a solver"),
+        ({"solver": "magic"}, ValueError, "stands for no solver"),
+        ({"callback": True}, TypeError, "callback=True cannot be called"),
+        ({"center": "no"}, ValueError, "center must be True or False"),
         ({"tol": -1}, ValueError, "tol must be"),
         ({"memory_limit": "much"}, ValueError, "is not an amount of memory"),
         ({"random_state": "seed"}, ValueError, "is no seed"),
@@ -846,3 +848,22 @@ def test_memory_stays_within_what_was_granted():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak <= model.plan_.memory_limit, (options, model.plan_)
+
+
+def test_a_callback_stops_whatever_the_rule():
+    with pytest.warns(ConvergenceWarning, match="The callback asked it to stop") as caught:
+        model = KernelPCA(5, kernel=RBF(0.05), callback=lambda event: True).fit(DATA["digits"])
+    assert len(caught) == 1
+    assert model.certificate_.passes == 1
+    some = KernelPCA(0.95, kernel=RBF(0.05), callback=lambda event: event.passes >= 3).fit(DATA["digits"])
+    assert some.n_components_ <= 32
+
+
+def test_the_model_of_a_fisher_kernel_is_not_for_tuning():
+    X = DATA["iris"]
+    mixture = GaussianMixture(3, covariance_type="diag", random_state=0).fit(X)
+    model = KernelPCA(2, kernel=Fisher(mixture))
+    assert not any("model__" in name for name in model.get_params())
+    with pytest.raises(ValueError, match="without fitting it again"):
+        model.set_params(kernel__model__n_components=2)
+    assert mixture.n_components == 3

@@ -366,6 +366,9 @@ def test_text_and_numbers_do_not_mix():
         (RBF(float("nan")), "gamma must be a positive number"),
         (RBF(True), "gamma must be a positive number"),
         (RBF("wide"), "gamma must be a positive number"),
+        (RBF("auto"), "is gamma=1/X.shape"),
+        (RBF(None), "is gamma=1/X.shape"),
+        (RBF(np.ones(3)), "an array of shape"),
         (Laplacian(1.0, norm="l3"), "norm must be 'manhattan'"),
         (Matern(0.0, 1.0), "nu must be"),
         (RationalQuadratic(-1.0, 1.0), "alpha must be"),
@@ -404,12 +407,16 @@ def test_generalized_intersection_takes_absolute_values():
 
 
 def test_unknown_kernels():
-    with pytest.raises(ValueError, match=r"is not a name of a kernel. Known names: additive_chi2"):
+    with pytest.raises(ValueError, match=r"Did you mean 'rbf'\? Known names: additive_chi2"):
         as_kernel("gauss")
-    with pytest.raises(TypeError, match="neither a name, a kernel object nor a callable"):
+    with pytest.raises(TypeError, match="stands for no kernel"):
         as_kernel(3)
-    with pytest.raises(TypeError, match="neither a name"):
+    with pytest.raises(TypeError, match=r"kernel=RBF is a class: write RBF\(\), with parentheses"):
         as_kernel(RBF)
+    with pytest.raises(TypeError, match="Linear is a class"):
+        _ = RBF() + Linear
+    with pytest.raises(ValueError, match=r"Did you mean 'polynomial'\?"):
+        as_kernel("polynomal")
     with pytest.raises(TypeError, match="no function behind it"):
         Precomputed()(np.eye(2))
 
@@ -436,7 +443,7 @@ def test_large_tiles_use_the_compiled_exponential():
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.3), Laplacian(0.3), Laplacian(0.3, "euclidean"), Cauchy(0.3)], ids=repr)
-@pytest.mark.parametrize("n", [20, 1000])
+@pytest.mark.parametrize("n", [20, 1500])  # NumPy and compiled
 def test_less_one(kernel, n):
     X = real(n, 0)
     less = kernel.for_centering()
@@ -449,6 +456,21 @@ def test_less_one(kernel, n):
     assert repr(less) == repr(kernel)
     combined = (2 * kernel + Linear() + 3).for_centering()
     np.testing.assert_allclose(combined(X, X), 2 * less(X, X) + X @ X.T, atol=1e-12)
+
+
+def test_custom_kernels_of_any_samples():
+    ragged = [np.arange(3.0), np.arange(4.0), np.arange(5.0)]
+    lengths = Custom(lambda a, b: float(len(a) * len(b)))
+    np.testing.assert_array_equal(lengths(ragged), np.outer([3, 4, 5], [3, 4, 5]))
+    rows = sparse.csr_array(real(5, 0))
+    np.testing.assert_allclose(Custom(lambda a, b: a @ b.T)(sparse.csr_matrix(rows)), (rows @ rows.T).toarray())
+    with pytest.raises(ValueError, match=r"(?s)failed on two single samples: .*Custom\(function, vectorized=True\)"):
+        Custom(pairwise.rbf_kernel)(real(5, 0))
+    with pytest.raises(ValueError, match="must return a number"):
+        Custom(lambda a, b: None)(real(5, 0))
+    calls = []
+    Custom(lambda a, b: calls.append(1) or 0.0)(real(300, 0))
+    assert len(calls) < 0.65 * 300**2  # half of the pairs, and the diagonal tiles
 
 
 def test_custom_parameters_reach_the_function():

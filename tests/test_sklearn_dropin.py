@@ -8,6 +8,7 @@ import sklearn.decomposition
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition.tests import test_kernel_pca as theirs
 
+from kernelpca.kernels import RBF
 from kernelpca.sklearn import KernelPCA
 
 theirs.KernelPCA = KernelPCA
@@ -77,18 +78,33 @@ def test_same_attributes(kernel, load):
 
 
 def test_unknown_kernel_is_named():
-    with pytest.raises(ValueError, match=r"must be one of .*Got 'gauss'"):
+    with pytest.raises(ValueError, match=r"'kernel' parameter of KernelPCA must be .*Got 'gauss'"):
         KernelPCA(kernel="gauss").fit([[0.0], [1.0]])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"eigen_solver": "magic"}, "must be one of 'auto'"),
-        ({"n_components": 0}, "must be an int >= 1"),
-        ({"kernel": "rbf", "gamma": -1.0}, "gamma must be"),
+        ({"eigen_solver": "magic"}, "'eigen_solver' parameter of KernelPCA must be"),
+        ({"n_components": 0}, "'n_components' parameter of KernelPCA must be"),
+        ({"alpha": -1}, "'alpha' parameter of KernelPCA must be"),
+        ({"n_jobs": "2"}, "'n_jobs' parameter of KernelPCA must be"),
+        ({"kernel": "rbf", "gamma": -1.0}, "'gamma' parameter of KernelPCA must be"),
     ],
 )
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         KernelPCA(**options).fit([[0.0], [1.0]])
+
+
+def test_kernel_objects_are_sent_to_the_other_class():
+    with pytest.raises(TypeError, match=r"give it to kernelpca.KernelPCA"):
+        KernelPCA(kernel=RBF(0.1)).fit([[0.0], [1.0]])
+
+
+def test_negative_noise_is_no_error():
+    Q = np.linalg.qr(np.column_stack([np.ones(6), np.random.default_rng(0).standard_normal((6, 5))]))[0]
+    K = Q[:, 1:] * [5, 4, 3, 1, -1e-9] @ Q[:, 1:].T
+    original = sklearn.decomposition.KernelPCA(kernel="precomputed").fit((K + K.T) / 2)
+    ours = KernelPCA(kernel="precomputed").fit((K + K.T) / 2)
+    np.testing.assert_allclose(ours.eigenvalues_, original.eigenvalues_, rtol=1e-9)

@@ -30,9 +30,13 @@ class TestBlockKrylovInLittleMemory(SolverContract):
 
 
 def test_unknown_solver():
-    with pytest.raises(ValueError, match=r"is not a solver. Known names: 'auto', 'dense'"):
+    with pytest.raises(ValueError, match=r"solver='magic' stands for no solver. Known names: auto, block_krylov"):
         as_solver("magic")
     assert as_solver("lanczos") == Lanczos()
+    with pytest.raises(ValueError, match=r"Did you mean 'lanczos'\?"):
+        as_solver("arpack")
+    with pytest.raises(ValueError, match="Dense is a class"):
+        as_solver(Dense)
 
 
 def test_block_krylov_needs_few_passes():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from numbers import Real
 from pathlib import Path
 
 _UNITS = {
@@ -23,12 +24,12 @@ SHARE = 0.5  # of the free memory, when the user sets no limit
 def parse_bytes(limit: int | float | str) -> int:
     """Read a number of bytes, or a string such as "4GB", "500 MiB"."""
     if isinstance(limit, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", limit.lower())
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?)?b?\s*", limit.lower())
         if match:
             limit = float(match[1]) * _UNITS[match[2] or ""]
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < float("inf"):
+    if isinstance(limit, bool) or not isinstance(limit, Real) or not 1 <= limit < float("inf"):
         raise ValueError(
-            f"memory_limit={limit!r} is not an amount of memory. Give a positive number of bytes or a string such as "
+            f"memory_limit={limit!r} is not an amount of memory. Give a number of bytes or a string such as "
             '"4GB" or "500MiB", or None for half of what is free.'
         )
     return int(limit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -35,3 +37,14 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     return a is b or bool(a == b)
+
+
+def explain_unknown(given: Any, what: str, known: Iterable[str], aliases: dict[str, str]) -> str:
+    """Say why `given` stands for no part: a class without parentheses, or a name that is none."""
+    if isinstance(given, type):
+        return f"{what}={given.__name__} is a class: write {given.__name__}(), with parentheses."
+    text = f"{what}={given!r} stands for no {what}."
+    if isinstance(given, str):
+        near = aliases.get(given.lower()) or next(iter(get_close_matches(given.lower(), known, n=1, cutoff=0.6)), None)
+        text += f" Did you mean {near!r}?" if near else ""
+    return f"{text} Known names: {', '.join(sorted(known))}; or give an object of kernelpca."

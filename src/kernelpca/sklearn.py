@@ -16,6 +16,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import sklearn.decomposition
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -50,6 +51,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     certificate_ : Certificate
         How far from exact the answer can be (not in scikit-learn).
     """
+
+    _parameter_constraints = sklearn.decomposition.KernelPCA._parameter_constraints
 
     def __init__(
         self,
@@ -111,6 +114,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._preimage.points(check_array(X, dtype=[np.float64, np.float32]))
 
     def _fit(self, X: Any) -> Fit:
+        if isinstance(self.kernel, Kernel):
+            raise TypeError(
+                f"kernel={self.kernel!r} is an object of kernelpca: give it to kernelpca.KernelPCA. This class takes "
+                "scikit-learn's names and callables."
+            )
+        self._validate_params()  # scikit-learn's own checks, from the constraints above
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         if self.fit_inverse_transform and precomputed:
             raise ValueError(
@@ -120,7 +129,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=self.copy_X)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         n = X.shape[0]
-        count = n if self.n_components is None else min(n, self._checked_count())
+        count = n if self.n_components is None else min(n, int(self.n_components))
         request = Request(
             components=Components("positive" if self.remove_zero_eig or self.n_components is None else "count", count),
             memory_limit=EVERYTHING,
@@ -166,28 +175,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             "sigmoid": lambda: Sigmoid(self.gamma_, self.coef0),
             "cosine": Cosine,
         }
-        if self.kernel not in kernels:
-            raise ValueError(
-                f"The 'kernel' parameter of KernelPCA must be one of {sorted([*kernels, 'precomputed'])} or a "
-                f"callable. Got {self.kernel!r} instead. kernelpca.KernelPCA has many more kernels."
-            )
         return kernels[self.kernel]()
-
-    def _checked_count(self) -> int:
-        if (
-            isinstance(self.n_components, bool)
-            or not isinstance(self.n_components, int | np.integer)
-            or self.n_components < 1
-        ):
-            raise ValueError(
-                f"The 'n_components' parameter of KernelPCA must be an int >= 1 or None. Got {self.n_components!r} "
-                "instead. kernelpca.KernelPCA also takes a fraction of the variance."
-            )
-        return int(self.n_components)
 
     def _goal(self) -> float:
         """The randomized solver cannot reach machine precision in reasonable time; the others can."""
-        return max(float(self.tol), 1e-8) if self.eigen_solver == "randomized" else float(self.tol)
+        tol = min(float(self.tol), 0.5)
+        return max(tol, 1e-8) if self.eigen_solver == "randomized" else tol
 
     def _solver(self, n: int, count: int) -> Solver:
         name = self.eigen_solver
@@ -197,13 +190,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return Dense(indefinite="raise")
         if name == "arpack":
             return Lanczos(max_iter=self.max_iter, indefinite="raise")
-        if name == "randomized":
-            passes = 1000 if isinstance(self.iterated_power, str) else int(self.iterated_power) + 1
-            return Randomized(max_iter=passes, indefinite="raise")
-        raise ValueError(
-            "The 'eigen_solver' parameter of KernelPCA must be one of 'auto', 'dense', 'arpack', 'randomized'. Got "
-            f"{self.eigen_solver!r} instead."
-        )
+        passes = 1000 if isinstance(self.iterated_power, str) else int(self.iterated_power) + 1
+        return Randomized(max_iter=passes, indefinite="raise")
 
     @property
     def _n_features_out(self) -> int:

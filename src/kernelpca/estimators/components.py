@@ -59,8 +59,8 @@ def as_components(given: Any, n: int) -> Components:
         if 1 <= int(given) <= n:
             return Components("count", int(given))
         raise ValueError(
-            f"n_components={given} is not possible with n_samples = {n}: at most one component for each sample. Give "
-            f"an int from 1 to {n}, a fraction of the variance such as 0.95, or None for all."
+            f"n_components={given} is not possible with n_samples = {n}: at least 1, and at most one for each "
+            f"sample. Give an int from 1 to {n}, a fraction of the variance such as 0.95, or None for all."
         )
     if isinstance(given, Real) and not isinstance(given, bool | np.bool_):
         if 0 < float(given) < 1:

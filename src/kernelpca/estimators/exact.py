@@ -141,7 +141,7 @@ def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tup
             plan = plan_for(k)
         options: Any = {"tol": request.tol, "rng": request.rng, "callback": request.callback}
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **options)
-        if solution.enough:
+        if solution.enough or solution.stopped:
             zero = zero_level(solution.values, solution.certificate.rounding, gram.dtype)
             values = np.where(np.abs(solution.values) <= zero, 0.0, solution.values)
             return replace(solution, values=values), plan, gram.trace()

@@ -17,7 +17,7 @@ from kernelpca.estimators.exact import Fit, Request, fit_gram, fit_rows
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
-from kernelpca.kernels.custom import Precomputed
+from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
 from kernelpca.solvers import as_solver
@@ -154,8 +154,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         With a precomputed kernel X is the (n, n_samples) matrix of kernel values with the training samples.
         """
-        check_is_fitted(self)
-        return self._decomposition.scores(self._check_rows(X, reset=False))
+        return self._scores(X)
 
     def residuals(self, X: Any, diagonal: Any = None) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each mapped sample from the subspace: what the model leaves out.
@@ -180,7 +179,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @available_if(_knows_own_similarity)
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of `score_samples`: higher is better, 0 is best."""
+        """Return the mean of `score_samples`: higher is better, 0 is best.
+
+        It compares models with the same kernel only: a wider kernel has less variance in all, so it always scores
+        higher. To choose a kernel's parameters, score what follows in a pipeline, or the error of `denoise`.
+        """
         return float(self.score_samples(X).mean())
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -203,7 +206,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # the parts
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the scores as an array, whatever output container is set."""
+        """Return the scores as an array; `transform` may wrap them in the container that `set_output` chose."""
         check_is_fitted(self)
         return self._decomposition.scores(self._check_rows(X, reset=False))
 
@@ -223,6 +226,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
                 "center."
             )
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback={self.callback!r} cannot be called: give a function of one argument, or None.")
+        if not isinstance(self.center, bool | np.bool_):
+            raise ValueError(f"center={self.center!r}: center must be True or False.")
         request = Request(
             components=as_components(self.n_components, n),
             solver=self.solver,
@@ -322,7 +329,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 def _is_numeric(X: Any) -> bool:
-    return sparse.issparse(X) or np.asarray(X).dtype.kind in "biufc"
+    return sparse.issparse(X) or as_samples(X).dtype.kind in "biufc"
 
 
 def _submatrix(K: Any, counted: np.ndarray) -> Any:

@@ -11,7 +11,7 @@ from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Solver, as_solver
 from kernelpca.solvers.block_krylov import BASIS_BLOCKS, default_block
 
-SMALL = 1000  # rows up to which a dense solution is as fast as any
+SMALL = 500  # rows up to which a dense solution costs next to nothing
 
 
 @dataclass(frozen=True)

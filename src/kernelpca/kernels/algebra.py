@@ -18,6 +18,7 @@ def add(kernel: Kernel, other: Kernel | float) -> Kernel:
         return Sum(kernel, other)
     if _is_number(other):
         return Shift(kernel, float(other))
+    _not_a_class(other)
     return NotImplemented
 
 
@@ -28,7 +29,13 @@ def multiply(kernel: Kernel, other: Kernel | float) -> Kernel:
         return Product(kernel, other)
     if _is_number(other):
         return Scale(kernel, float(other))
+    _not_a_class(other)
     return NotImplemented
+
+
+def _not_a_class(other: Any) -> None:
+    if isinstance(other, type) and issubclass(other, Kernel):
+        raise TypeError(f"{other.__name__} is a class: write {other.__name__}(), with parentheses.")
 
 
 def _is_number(value: Any) -> bool:

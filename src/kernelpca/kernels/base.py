@@ -219,8 +219,14 @@ def check_nonnegative(X: Rows, kernel: Kernel) -> None:
 def check_positive(value: Any, name: str, kernel: Kernel, allowed: str = "a positive number") -> float:
     """Return `value` as a float if it is a positive finite number, or say what is allowed."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-        raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be {allowed}.")
+        shown = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        usual = value is None or (isinstance(value, str) and value == "auto")
+        hint = " scikit-learn's default, 1/n_features, is gamma=1/X.shape[1]." if usual else ""
+        raise ValueError(f"{type(kernel).__name__}({name}={shown}): {name} must be {allowed}.{hint}")
     return float(value)
+
+
+GAMMAS = 'a positive number, "scale" for 1/(d var X), or "median" for 1/median of what gamma multiplies'
 
 
 class HasGamma(Kernel):
@@ -235,7 +241,7 @@ class HasGamma(Kernel):
     def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Make gamma a number for data X."""
         if not isinstance(self.gamma, str):
-            check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
+            check_positive(self.gamma, "gamma", self, GAMMAS)
             return self
         X = self.check(X)
         if self.gamma == "scale":
@@ -243,10 +249,8 @@ class HasGamma(Kernel):
         elif self.gamma == "median":
             gamma = self.median_gamma(X)
         else:
-            raise ValueError(
-                f"{type(self).__name__}(gamma={self.gamma!r}): gamma must be a positive number, "
-                '"scale" for 1/(d var X), or "median" for 1/median of what gamma multiplies.'
-            )
+            check_positive(self.gamma, "gamma", self, GAMMAS)
+            gamma = float(self.gamma)
         params = self.get_params(deep=False) | {"gamma": gamma}
         return type(self)(**params)
 
@@ -257,7 +261,7 @@ class HasGamma(Kernel):
                 f"{type(self).__name__}(gamma={self.gamma!r}) depends on data: call kernel.resolve(X_train) first, "
                 "or give gamma a number."
             )
-        return check_positive(self.gamma, "gamma", self, 'a positive number, "scale" or "median"')
+        return check_positive(self.gamma, "gamma", self, GAMMAS)
 
     def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
         """1 / (d var X), as in scikit-learn's SVC; 1 for constant data."""

@@ -35,6 +35,7 @@ class Custom(Kernel):
 
     domain = "any"
     takes_sparse = True
+    tile = 64  # small, so that hardly a pair is computed twice
     parallel = False  # a user's function need not be safe in threads
 
     def __init__(
@@ -51,7 +52,7 @@ class Custom(Kernel):
 
     def check(self, X: Rows) -> Rows:
         """Return rows that can be indexed by slices."""
-        rows = X if sparse.issparse(X) else np.asarray(X)
+        rows = X if sparse.issparse(X) else as_samples(X)
         if rows.ndim == 0:
             raise ValueError(f"A kernel function needs a list or array of samples; got {X!r}.")
         return rows
@@ -84,8 +85,15 @@ class Custom(Kernel):
         return result
 
     def _value(self, x: Any, y: Any, params: dict[str, Any]) -> float:
-        value = self.function(x, y, **params)
-        if np.ndim(value) and np.size(value) != 1:
+        try:
+            value = self.function(x, y, **params)
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(
+                f"The kernel function failed on two single samples: {error}. It must take two samples and return a "
+                "number; if it takes blocks of rows, use kernelpca.kernels.Custom(function, vectorized=True)."
+            ) from error
+        value = value.toarray() if sparse.issparse(value) else value
+        if value is None or (np.ndim(value) and np.size(value) != 1):
             raise ValueError(
                 f"The kernel function returned an array of shape {np.shape(value)} for two single rows; it must "
                 "return a number. If it takes blocks of rows, use kernelpca.kernels.Custom(function, vectorized=True)."
@@ -109,3 +117,13 @@ class Precomputed(Kernel):
             "With a precomputed kernel k(x, x) of new samples is unknown: pass it as `diagonal`, an array of one "
             "number for each sample."
         )
+
+
+def as_samples(X: Any) -> np.ndarray:
+    """Return samples as an array: of numbers or strings where they are alike, else of objects."""
+    try:
+        return np.asarray(X)
+    except ValueError:  # samples of different lengths
+        samples = np.empty(len(X), dtype=object)
+        samples[:] = list(X)
+        return samples

@@ -57,6 +57,20 @@ class Fisher(Kernel):
         self.information = information
         self.ridge = ridge
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the kernel's own parameters: those of the fitted model are not for tuning."""
+        return super().get_params(deep=False)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set the kernel's own parameters; changing the fitted model's would not refit it, so that is refused."""
+        for name in params:
+            if name.startswith("model__"):
+                raise ValueError(
+                    f"{name}={params[name]!r} would change the fitted model of Fisher without fitting it again. Fit "
+                    "models yourself and tune over them: {'kernel__model': [model_1, model_2]}."
+                )
+        return super().set_params(**params)
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write products of whitened gradients."""
         dot(self._whiten(X), self._whiten(Y), out)

@@ -19,6 +19,7 @@ from kernelpca.kernels.histogram import (
 )
 from kernelpca.kernels.stationary import RBF, Cauchy, Laplacian, Matern, RationalQuadratic
 from kernelpca.kernels.strings import Spectrum, Subsequence
+from kernelpca.parts import explain_unknown
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
@@ -46,20 +47,16 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 }
 
 
+ALIASES = {"gaussian": "rbf", "gauss": "rbf", "tanh": "sigmoid", "laplace": "laplacian_euclidean"}
+
+
 def as_kernel(kernel: Any) -> Kernel:
     """Return the kernel that a name, an object or a callable stands for."""
     if isinstance(kernel, Kernel):
         return kernel
-    if isinstance(kernel, str):
-        if kernel not in KERNELS:
-            raise ValueError(
-                f"kernel={kernel!r} is not a name of a kernel. Known names: {', '.join(sorted(KERNELS))}. You can "
-                "also give an object of kernelpca.kernels or a callable."
-            )
+    if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
-    raise TypeError(
-        f"kernel={kernel!r} is neither a name, a kernel object nor a callable. Try kernel='rbf' or "
-        "kernel=kernelpca.kernels.RBF(gamma=0.1)."
-    )
+    text = explain_unknown(kernel, "kernel", KERNELS, ALIASES)
+    raise (ValueError if isinstance(kernel, str) else TypeError)(text + ".kernels, or a callable.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelpca.parts import explain_unknown
 from kernelpca.preimage.ridge import Ridge
 
 PREIMAGES = {"ridge": Ridge}
@@ -15,11 +16,7 @@ def as_preimage(preimage: Any) -> Ridge:
         return preimage
     if isinstance(preimage, str) and preimage in PREIMAGES:
         return PREIMAGES[preimage]()
-    known = ", ".join(repr(name) for name in PREIMAGES)
-    raise ValueError(
-        f"preimage={preimage!r} is not a pre-image method. Known names: {known}; or give an object of "
-        "kernelpca.preimage, or None."
-    )
+    raise ValueError(explain_unknown(preimage, "preimage", PREIMAGES, {}) + ".preimage, or None.")
 
 
 __all__ = ["PREIMAGES", "Ridge", "as_preimage"]

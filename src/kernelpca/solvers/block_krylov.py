@@ -7,7 +7,6 @@ each pass multiplies a whole block, and everything learned so far takes part in 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import qr
 
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
 from kernelpca.solvers.rayleigh_ritz import residual_matrix, starting_block
@@ -99,9 +98,9 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
     room = Q.shape[0] - Q.shape[1]
     for _ in range(2):
         W = W - Q @ (Q.T @ W)
-    block, R, _ = qr(W, mode="economic", pivoting=True, check_finite=False)
-    sizes = np.abs(np.diag(R))
-    block = block[:, : min(int((sizes > smallest).sum()), room)]
+    block, R = np.linalg.qr(W)
+    U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
+    block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
     if block.shape[1]:
         block = block - Q @ (Q.T @ block)  # what was small has lost digits
         block = np.linalg.qr(block)[0]

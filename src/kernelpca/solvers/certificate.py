@@ -9,6 +9,7 @@ from scipy.linalg import eigvalsh
 
 from kernelpca.gram.protocol import Gram
 
+USEFUL = 0.1  # a bound on the captured variance wider than this says nothing to a user
 CLUSTERED = 0.05  # residual over gap beyond which single components are not told apart
 
 
@@ -75,11 +76,13 @@ class Certificate:
             if self.limited:
                 verdict += ", as good as rounding allows"
             text = f"{count} after {self.passes} passes: relative residual {self.relative_residual:.1e}, {verdict}"
-            if np.isfinite(self.variance_gap):
+            if self.variance_gap <= USEFUL:
                 text += (
                     f"; the variance captured is within {self.variance_gap:.1e} of the best possible, by a bound that "
                     "holds for certain"
                 )
+            else:
+                text += "; no useful bound on the variance left out is known (the spectrum decays too slowly for one)"
             text += "."
         for group in self.clusters:
             if len(group) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelpca.parts import explain_unknown
 from kernelpca.solvers.block_krylov import BlockKrylov
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.lanczos import Lanczos
@@ -20,13 +21,13 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 
+ALIASES = {"arpack": "lanczos", "eigsh": "lanczos", "full": "dense", "eigh": "dense", "krylov": "block_krylov"}
+
+
 def as_solver(solver: Any) -> Solver:
     """Return the solver that a name or an object stands for."""
     if isinstance(solver, Solver):
         return solver
     if isinstance(solver, str) and solver in SOLVERS:
         return SOLVERS[solver]()
-    raise ValueError(
-        f"solver={solver!r} is not a solver. Known names: 'auto', {', '.join(repr(name) for name in SOLVERS)}; or "
-        "give an object of kernelpca.solvers."
-    )
+    raise ValueError(explain_unknown(solver, "solver", ["auto", *SOLVERS], ALIASES) + ".solvers.")

@@ -74,6 +74,8 @@ class Solution:
         How good all this is.
     enough : bool
         False if the rule `keep` needs more eigenpairs to decide.
+    stopped : bool
+        Whether the user's callback stopped the solver.
     """
 
     values: np.ndarray
@@ -82,6 +84,7 @@ class Solution:
     certificate: Certificate
     history: list[Progress] = field(default_factory=list)
     enough: bool = True
+    stopped: bool = False
 
 
 class Stopped(Exception):
@@ -98,6 +101,7 @@ class Watch:
         self.rounding = 0.0
         self.callback = callback
         self.history: list[Progress] = []
+        self.stopped = False
         self.passes = 0
         self.began = time.perf_counter()
 
@@ -137,7 +141,8 @@ class Watch:
     def _tell(self, event: Progress) -> bool:
         """Keep the event, tell the callback; True if it wants to stop."""
         self.history.append(event)
-        return self.callback is not None and self.callback(event) is True
+        self.stopped = self.stopped or (self.callback is not None and self.callback(event) is True)
+        return self.stopped
 
 
 class Solver(Part, ABC):
@@ -195,9 +200,9 @@ class Solver(Part, ABC):
         certificate = _certify(ritz, values, vectors, products, watch)
         if chosen is not None:
             if not certificate.satisfied:
-                self._warn(certificate, gram.dtype)
+                self._warn(certificate, watch)
             values = treat_negative(values, watch.rounding, self.indefinite)
-        return Solution(values, vectors, products, certificate, watch.history, chosen is not None)
+        return Solution(values, vectors, products, certificate, watch.history, chosen is not None, watch.stopped)
 
     def _check_question(self, gram: Gram, k: int, tol: float) -> None:
         n = gram.shape[0]
@@ -222,12 +227,15 @@ class Solver(Part, ABC):
                 "the data or the kernel (c * kernel), or lower its degree."
             )
 
-    def _warn(self, certificate: Certificate, dtype: np.dtype) -> None:
+    def _warn(self, certificate: Certificate, watch: Watch) -> None:
+        dtype = watch.gram.dtype
         text = (
             f"{type(self).__name__} stopped after {certificate.passes} passes with relative residual "
             f"{certificate.relative_residual:.1e}; {certificate.tol:.0e} was asked for. "
         )
-        if certificate.limited:
+        if watch.stopped:
+            text += "The callback asked it to stop."
+        elif certificate.limited:
             text += f"That is as good as rounding in {dtype} allows: "
             text += "give float64 data, " if dtype == np.float32 else "ask for fewer components, "
             text += "widen the kernel's spectrum (a larger gamma), or raise tol."
