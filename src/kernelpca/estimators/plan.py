@@ -59,7 +59,7 @@ def make_plan(
     matrix = n * n * itemsize
     dense = dense_bytes(n, k, 0 if given else matrix)
     if isinstance(solver, str) and solver == "auto":
-        many = k > n // 20
+        many = 20 * k >= n
         chosen: Solver = Dense() if (n <= SMALL or many) and dense <= limit else BlockKrylov()
         why = f"{k} of {n} components in few passes"
         if isinstance(chosen, Dense):
