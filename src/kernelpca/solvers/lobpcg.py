@@ -57,7 +57,9 @@ class Lobpcg(Solver):
                 warnings.simplefilter("ignore")  # what it does not reach, or reaches badly, is measured above
                 rounds = min(self.ROUND, max(self.max_iter - watch.passes, 1))
                 try:
-                    block = lobpcg(operator, vectors, largest=True, tol=goal, maxiter=rounds)[1]
+                    block = lobpcg(operator, vectors[:, :p], largest=True, tol=goal, maxiter=rounds)[1]
                 except Stopped:
                     return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R)
-                Q = np.linalg.qr(block)[0]
+            # scipy's iteration breaks down where its own blocks become dependent: with the products beside its answer,
+            # each round gains at least a step of subspace iteration
+            Q = np.linalg.qr(np.column_stack([block, products[:, :p]]))[0]
