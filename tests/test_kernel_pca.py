@@ -747,6 +747,8 @@ def test_setting_parameters_does_not_change_a_fitted_model():
     model.set_params(kernel__gamma=5.0, preimage__kernel__gamma=9.0, solver__max_iter=3)
     np.testing.assert_array_equal(model.transform(X), Z)
     np.testing.assert_array_equal(model.denoise(X), back)
+    model.set_params(kernel="precomputed")
+    np.testing.assert_array_equal(model.transform(X), Z)
     assert model.kernel_.gamma == 0.1
     assert model.plan_.solver.max_iter == 200
 

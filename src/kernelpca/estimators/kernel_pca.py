@@ -226,19 +226,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
                 "center."
             )
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback={self.callback!r} cannot be called: give a function of one argument, or None.")
-        if not isinstance(self.center, bool | np.bool_):
-            raise ValueError(f"center={self.center!r}: center must be True or False.")
-        request = Request(
-            components=as_components(self.n_components, n),
-            solver=self.solver,
-            center=bool(self.center),
-            tol=self.tol,
-            memory_limit=self.memory_limit,
-            rng=as_generator(self.random_state),
-            callback=self.callback,
-        )
+        request = self._request(n)
         self.kernel_ = kernel.resolve(rows, weights)
         if isinstance(kernel, Precomputed):
             fitted = fit_gram(as_gram(rows), request, weights)
@@ -249,6 +237,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         dropped = weights is not None and not counted.all()
         self._counted = counted if dropped and isinstance(kernel, Precomputed) else None
         return None if dropped else fitted
+
+    def _request(self, n: int) -> Request:
+        """Check the parameters that are no parts, and gather what is asked of the decomposition."""
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback={self.callback!r} cannot be called: give a function of one argument, or None.")
+        if not isinstance(self.center, bool | np.bool_):
+            raise ValueError(f"center={self.center!r}: center must be True or False.")
+        return Request(
+            components=as_components(self.n_components, n),
+            solver=self.solver,
+            center=bool(self.center),
+            tol=self.tol,
+            memory_limit=self.memory_limit,
+            rng=as_generator(self.random_state),
+            callback=self.callback,
+        )
 
     def _store(self, fitted: Fit, n: int) -> None:
         decomposition = fitted.decomposition
@@ -290,7 +294,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Return X as rows for the kernel, or say what is wrong with it."""
-        kernel: Kernel = as_kernel(self.kernel)
+        kernel: Kernel = as_kernel(self.kernel) if reset else self.kernel_
         if reset:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)

@@ -59,4 +59,4 @@ def as_kernel(kernel: Any) -> Kernel:
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     text = explain_unknown(kernel, "kernel", KERNELS, ALIASES)
-    raise (ValueError if isinstance(kernel, str) else TypeError)(text + ".kernels, or a callable.")
+    raise (ValueError if isinstance(kernel, str) else TypeError)(text + " A callable will do, too.")
