@@ -20,7 +20,7 @@ from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels import RBF
 
 
-def best_in_turns(runs: list[Callable[[], object]], repeats: int = 5) -> list[float]:
+def best_in_turns(runs: list[Callable[[], object]], repeats: int = 11) -> list[float]:
     """Return the shortest time of each run, in seconds; they take turns, so that none has the quieter machine."""
     best = [float("inf")] * len(runs)
     for _ in range(repeats):
