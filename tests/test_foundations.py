@@ -1,11 +1,10 @@
 """Tiles, memory, parts and extras."""
 
-from threading import Event, Thread
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from kernelpca import tiles
 from kernelpca.extras import require
 from kernelpca.kernels import RBF
 from kernelpca.memory import free_bytes, granted_bytes, parse_bytes, readable_bytes
@@ -49,28 +48,33 @@ def test_errors_in_workers_come_out():
         share_out(all_tiles(10, 10, 2), fail, list, 3)
 
 
-def test_blas_limits_are_restored_after_overlapping_work():
-    """Two callers in threads: whoever leaves first must not leave the other's limit behind."""
-    before = available_threads()
-    first_inside, second_inside, first_left = Event(), Event(), Event()
+def test_blas_limits_are_restored_by_the_last_to_leave(monkeypatch):
+    """Two callers overlap: whoever leaves first must not lift, or leave behind, the other's limit."""
+    events = []
 
-    def slow(entered, leave):
-        def work(state, rows, cols):
-            entered.set()
-            assert leave.wait(10)
-            assert available_threads() == 1
+    class Limit:
+        def __enter__(self):
+            events.append("set")
 
-        share_out(all_tiles(4, 1, 2), work, list, 2)
+        def __exit__(self, *error):
+            events.append("restored")
 
-    first = Thread(target=slow, args=(first_inside, second_inside))
-    second = Thread(target=slow, args=(second_inside, first_left))
-    first.start()
-    assert first_inside.wait(10)
-    second.start()
-    first.join(10)
-    first_left.set()
-    second.join(10)
-    assert available_threads() == before
+    class Controller:
+        def limit(self, **options):
+            assert options == {"limits": 1, "user_api": "blas"}
+            return Limit()
+
+    monkeypatch.setattr(tiles, "_controller", Controller)
+    guard = tiles._OneBlasThread()
+    for _ in range(2):
+        guard.__enter__()
+        guard.__enter__()
+        assert events == ["set"]
+        guard.__exit__()
+        assert events == ["set"]
+        guard.__exit__()
+        assert events == ["set", "restored"]
+        events.clear()
 
 
 def test_blas_limits_hold_for_us():
