@@ -129,6 +129,11 @@ class Decomposition:
     certificate: Certificate
     positive_definite: bool
 
+    @property
+    def ratio(self) -> np.ndarray:
+        """(k,): eigenvalues as fractions of the total; zeros where there is no variance at all."""
+        return self.eigenvalues / self.total if self.total > 0 else np.zeros_like(self.eigenvalues)
+
     def scores(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n, k): coordinates on the directions."""
         return self.features.product(X, self.W) + self.b

@@ -39,10 +39,7 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or bool(a == b)
 
 
-WHERE = {"kernel": "kernelpca.kernels", "solver": "kernelpca.solvers", "preimage": "kernelpca.preimage"}
-
-
-def explain_unknown(given: Any, what: str, known: Iterable[str], aliases: dict[str, str]) -> str:
+def explain_unknown(given: Any, what: str, where: str, known: Iterable[str], aliases: dict[str, str]) -> str:
     """Say why `given` stands for no part: a class without parentheses, or a name that is none."""
     if isinstance(given, type):
         return f"{what}={given.__name__} is a class: write {given.__name__}(), with parentheses."
@@ -50,4 +47,4 @@ def explain_unknown(given: Any, what: str, known: Iterable[str], aliases: dict[s
     if isinstance(given, str):
         near = aliases.get(given.lower()) or next(iter(get_close_matches(given.lower(), known, n=1, cutoff=0.6)), None)
         text += f" Did you mean {near!r}?" if near else ""
-    return f"{text} Known names: {', '.join(sorted(known))}; or give an object of {WHERE[what]}."
+    return f"{text} Known names: {', '.join(sorted(known))}; or give an object of {where}."

@@ -155,8 +155,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._decomposition = decomposition
         self.eigenvalues_ = decomposition.eigenvalues.astype(X.dtype)
         self.eigenvectors_ = fitted.vectors
-        total = decomposition.total
-        self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else 0 * self.eigenvalues_
+        self.explained_variance_ratio_ = decomposition.ratio
         self.certificate_ = decomposition.certificate
         self.X_fit_ = X
         if self.fit_inverse_transform:

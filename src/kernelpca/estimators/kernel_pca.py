@@ -261,8 +261,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.n_components_ = len(self.eigenvalues_)
         self.explained_variance_ = self.eigenvalues_ / max(n - 1, 1)
         self.total_variance_ = decomposition.total / max(n - 1, 1)
-        known = decomposition.total > 0
-        self.explained_variance_ratio_ = self.eigenvalues_ / decomposition.total if known else 0 * self.eigenvalues_
+        self.explained_variance_ratio_ = decomposition.ratio
         self.components_ = decomposition.W.T
         self.certificate_ = decomposition.certificate
         self.plan_ = fitted.plan

@@ -30,7 +30,7 @@ class DenseGram(Gram):
         source: str = "The kernel matrix",
         symmetric: bool = False,
     ) -> None:
-        check_square(K)
+        check_square(K.shape)
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
         check_finite(K, source)
         if not symmetric:
@@ -62,11 +62,11 @@ class DenseGram(Gram):
         return self.rounded_up(float(squares))
 
 
-def check_square(K: np.ndarray) -> None:
-    """Refuse what is no square matrix."""
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+def check_square(shape: tuple[int, ...]) -> None:
+    """Refuse the shape of what is no square matrix."""
+    if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
-            f"A precomputed kernel matrix must be a square matrix of shape (n_samples, n_samples); got {K.shape}. To "
+            f"A precomputed kernel matrix must be a square matrix of shape (n_samples, n_samples); got {shape}. To "
             "fit on "
             'data instead, choose a kernel such as "rbf".'
         )

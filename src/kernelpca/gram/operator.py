@@ -28,7 +28,7 @@ class OperatorGram(Gram):
     def __init__(
         self, operator: LinearOperator, diagonal: np.ndarray | None = None, positive_definite: bool = False
     ) -> None:
-        check_square(np.empty((0, 0)) if operator.shape[0] == operator.shape[1] else np.empty(operator.shape[:1]))
+        check_square(operator.shape)
         self.operator = operator
         self.shape = (operator.shape[0], operator.shape[0])
         self.dtype = np.dtype(np.float32 if operator.dtype == np.float32 else np.float64)

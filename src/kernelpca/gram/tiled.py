@@ -55,8 +55,7 @@ class _Tiled(Gram):
         count_squares = self._squares is None
 
         def work(own: _Partial, rows: slice, cols: slice) -> None:
-            height, width = rows.stop - rows.start, cols.stop - cols.start
-            T = own.tile[: height * width].reshape(height, width)
+            T = _shaped(own.tile, rows, cols)
             self.tile(rows, cols, T)
             own.sum[rows] += T @ V[cols]
             if rows != cols:
@@ -204,17 +203,22 @@ def cross_product(
     result = np.zeros((n, p), dtype=np.promote_types(dtype, V.dtype))
     workers = (threads or available_threads()) if kernel.parallel else 1
     size, workers = tile_size(budget, 0, dtype.itemsize, workers, row_bytes(Y), kernel.tile)
-    columns = [cols for _, cols in all_tiles(1, m, size)]
 
     def work(tile: np.ndarray, rows: slice, _: slice) -> None:
-        for cols in columns:
-            T = tile[: (rows.stop - rows.start) * (cols.stop - cols.start)].reshape(rows.stop - rows.start, -1)
+        for cols in blocks(m, size):
+            T = _shaped(tile, rows, cols)
             kernel.compute(X[rows], Y[cols], T)
             result[rows] += T @ V[cols]
 
     height = min(size, max(1, -(-n // workers)))  # rows are shared out: every worker gets some
     share_out(all_tiles(n, 1, height), work, lambda: np.empty(size * size, dtype), workers)
     return check_finite(result, f"The kernel {kernel!r}")
+
+
+def _shaped(scratch: np.ndarray, rows: slice, cols: slice) -> np.ndarray:
+    """Return the start of a flat scratch array as a contiguous tile of rows x cols."""
+    height, width = rows.stop - rows.start, cols.stop - cols.start
+    return scratch[: height * width].reshape(height, width)
 
 
 def diagonal(kernel: Kernel, X: Rows) -> np.ndarray:

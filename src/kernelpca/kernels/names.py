@@ -58,5 +58,5 @@ def as_kernel(kernel: Any) -> Kernel:
         return KERNELS[kernel]()
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
-    text = explain_unknown(kernel, "kernel", KERNELS, ALIASES)
+    text = explain_unknown(kernel, "kernel", "kernelpca.kernels", KERNELS, ALIASES)
     raise (ValueError if isinstance(kernel, str) else TypeError)(text + " A callable will do, too.")

@@ -16,7 +16,7 @@ def as_preimage(preimage: Any) -> Ridge:
         return preimage
     if isinstance(preimage, str) and preimage in PREIMAGES:
         return PREIMAGES[preimage]()
-    raise ValueError(explain_unknown(preimage, "preimage", PREIMAGES, {}))
+    raise ValueError(explain_unknown(preimage, "preimage", "kernelpca.preimage", PREIMAGES, {}))
 
 
 __all__ = ["PREIMAGES", "Ridge", "as_preimage"]

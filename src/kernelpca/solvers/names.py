@@ -30,4 +30,4 @@ def as_solver(solver: Any) -> Solver:
         return solver
     if isinstance(solver, str) and solver in SOLVERS:
         return SOLVERS[solver]()
-    raise ValueError(explain_unknown(solver, "solver", ["auto", *SOLVERS], ALIASES))
+    raise ValueError(explain_unknown(solver, "solver", "kernelpca.solvers", ["auto", *SOLVERS], ALIASES))
