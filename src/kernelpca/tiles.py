@@ -68,7 +68,7 @@ def share_out(
 
     if workers == 1:
         return [run(0)]
-    with _one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
+    with one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
         return list(pool.map(run, range(workers)))
 
 
@@ -99,4 +99,4 @@ class _OneBlasThread:
                 self._limit = None
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()

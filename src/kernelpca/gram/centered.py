@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelpca.gram.landmarks import nystrom_features
 from kernelpca.gram.protocol import Gram, check_block
 
 
@@ -29,13 +30,26 @@ class CenteredGram(Gram):
         self.shape = inner.shape
         self.dtype = inner.dtype
         self.positive_definite = inner.positive_definite if positive_definite is None else positive_definite
+        self.entry_cost = inner.entry_cost
+        self.cheap_columns = inner.cheap_columns
         self.equal = weights is None
         self.w = (np.full(n, 1.0 / n) if weights is None else weights / weights.sum()).astype(self.dtype)
         self._mean: np.ndarray | None = None
+        self._single: CenteredGram | None = None
+
+    def single(self) -> Gram:
+        """Return this matrix in float32; what it learns of the mean is known here too."""
+        if self.dtype == np.float32:
+            return self
+        if self._single is None:
+            self._single = CenteredGram(self.inner.single(), None if self.equal else self.w, self.positive_definite)
+        return self._single
 
     @property
     def mean_column(self) -> np.ndarray:
         """(n,): K w, the similarity of each sample to the mean."""
+        if self._mean is None and self._single is not None and self._single._mean is not None:
+            return self._single._mean.astype(self.dtype)
         if self._mean is None:
             self._mean = self.inner.matmat(self.w[:, None])[:, 0]
         return self._mean
@@ -64,6 +78,21 @@ class CenteredGram(Gram):
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
         return self._center(self.inner.columns(idx), idx)
+
+    def landmark_features(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, r): without the mean column, which only a pass can tell.
+
+        Taking the mean of the landmarks off instead gives a matrix that is positive semi-definite whenever the
+        centered one is, and whose features need only be centered themselves.
+        """
+        C = self.inner.columns(idx)
+        means = C.mean(axis=1)
+        C -= means[:, None]
+        C -= means[idx]
+        C += means[idx].mean()
+        F = nystrom_features(C, idx)
+        F -= self.w @ F
+        return F
 
     def dense(self) -> np.ndarray:
         """() -> (n, n)."""
@@ -117,7 +146,13 @@ class WeightedGram(Gram):
         self.shape = inner.shape
         self.dtype = inner.dtype
         self.positive_definite = inner.positive_definite
+        self.entry_cost = inner.entry_cost
+        self.cheap_columns = inner.cheap_columns
         self.roots = np.sqrt(weights).astype(self.dtype)
+
+    def single(self) -> Gram:
+        """Return this matrix in float32."""
+        return self if self.dtype == np.float32 else WeightedGram(self.inner.single(), np.square(self.roots))
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p)."""
@@ -131,6 +166,10 @@ class WeightedGram(Gram):
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
         return self._weigh(self.inner.columns(idx), idx)
+
+    def landmark_features(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) -> (n, r)."""
+        return self.inner.landmark_features(idx) * self.roots[:, None]
 
     def dense(self) -> np.ndarray:
         """() -> (n, n)."""

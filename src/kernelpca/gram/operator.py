@@ -25,6 +25,8 @@ class OperatorGram(Gram):
         Whether it is known to be positive semi-definite.
     """
 
+    cheap_columns = False
+
     def __init__(
         self, operator: LinearOperator, diagonal: np.ndarray | None = None, positive_definite: bool = False
     ) -> None:

@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from kernelpca.gram.landmarks import nystrom_features
+
 
 class Gram(ABC):
     """A symmetric n x n matrix that can be multiplied from the left.
@@ -17,6 +19,8 @@ class Gram(ABC):
     shape: tuple[int, int]
     dtype: np.dtype
     positive_definite: bool = False  # True only where it is known
+    entry_cost: float = 16.0  # multiply-adds that one entry takes; up to about so many columns hardly slow a pass
+    cheap_columns: bool = True  # whether m columns cost about m/n of a pass
     _scale: float | None = None
 
     @abstractmethod
@@ -34,6 +38,16 @@ class Gram(ABC):
     def dense(self) -> np.ndarray:
         """() -> (n, n): a fresh array that the caller may overwrite."""
         return self.columns(np.arange(self.shape[0]))
+
+    def landmark_features(self, idx: np.ndarray) -> np.ndarray:
+        """(m,) indices -> (n, r <= m): F with F F' <= K, the Nyström approximation; K must be positive definite."""
+        return nystrom_features(self.columns(idx), idx)
+
+    def single(self) -> Gram:
+        """Return this matrix in float32, at least as fast: itself where it is in float32 already."""
+        from kernelpca.gram.single import SingleGram
+
+        return self if self.dtype == np.float32 else SingleGram(self)
 
     def trace(self) -> float:
         """Return the sum of all eigenvalues."""

@@ -103,8 +103,15 @@ class TiledGram(_Tiled):
         self.shape = (n_rows(X), n_rows(X))
         self.dtype = dtype_of(X)
         self.positive_definite = kernel.positive_definite
+        self.entry_cost = 64.0 + (X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
         self.source = f"The kernel {kernel!r}"
         self._diagonal: np.ndarray | None = None
+
+    def single(self) -> Gram:
+        """Return the same with tiles made in float32, which takes half the time, where rows are numbers."""
+        if self.dtype == np.float32 or not hasattr(self.X, "dtype") or self.X.dtype != np.float64:
+            return super().single()
+        return TiledGram(self.kernel, self.X.astype(np.float32), self.budget, self.threads)
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""
@@ -120,15 +127,15 @@ class TiledGram(_Tiled):
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
-        block = np.empty((self.shape[0], len(idx)), dtype=self.dtype)
+        block = np.empty((len(idx), self.shape[0]), dtype=self.dtype)
         chosen = self.X[idx]
 
         def work(_: None, rows: slice, cols: slice) -> None:
-            self.kernel.compute(self.X[rows], chosen[cols], block[rows, cols])
+            self.kernel.compute(chosen[rows], self.X[cols], block[rows, cols])
 
-        share_out(all_tiles(self.shape[0], len(idx), self.kernel.tile), work, lambda: None, self.threads)
-        block[idx, np.arange(len(idx))] = self.kernel.diag(chosen)
-        return check_finite(block, self.source)
+        share_out(all_tiles(len(idx), self.shape[0], self.kernel.tile), work, lambda: None, self.threads)
+        block[np.arange(len(idx)), idx] = self.kernel.diag(chosen)
+        return check_finite(block, self.source).T
 
     def _most_rows(self) -> int:
         return self.kernel.tile
@@ -165,6 +172,7 @@ class CallableGram(_Tiled):
         self.positive_definite = positive_definite
         self.budget = budget
         self.threads = 1  # a user's function need not be safe in threads
+        self.entry_cost = 256.0
         self.source = "The kernel function"
         self._diagonal: np.ndarray | None = None
 

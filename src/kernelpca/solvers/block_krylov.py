@@ -1,18 +1,26 @@
-"""Block Krylov iteration with Rayleigh-Ritz over all blocks, thick restarts and full reorthogonalization.
+"""Block Krylov iteration from a Nyström start, with Rayleigh-Ritz over all blocks, locking and thick restarts.
 
 What costs is a pass over the matrix; a pass with twenty columns costs little more than one with a single column. So
-each pass multiplies a whole block, and everything learned so far takes part in the Rayleigh-Ritz step.
+each pass multiplies a whole block, and everything learned so far takes part in what is read off it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from kernelpca.solvers.certificate import variance_gap
+from kernelpca.solvers.evidence import Evidence
+from kernelpca.solvers.landmarks import Start, default_count, landmark_start
+from kernelpca.solvers.probes import Probes
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import residual_matrix, starting_block
-from kernelpca.tiles import blocks
+from kernelpca.solvers.rayleigh_ritz import inner, orthonormal_columns, starting_block
+from kernelpca.solvers.subspace import Subspace
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
+SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
+PROBES = 8
+SINGLE = 1e-5  # targets down to this are within reach of float32
+LOCKED = 0.1  # of the tolerance: components below need no more work
 
 
 class BlockKrylov(Solver):
@@ -20,77 +28,181 @@ class BlockKrylov(Solver):
 
     Parameters
     ----------
+    criterion : {"residual", "variance", "certified"}, default="residual"
+        What `tol` is about. "residual": the relative residual of every component, which is about the relative error
+        of its scores. "variance": the estimated relative error of the captured variance; 1e-4 of that means scores
+        good to about 1e-2 on the worst component, often after a single pass. "certified": the same, by a bound that
+        holds but for `failure_probability`.
+    landmarks : int, optional
+        Rows whose columns of the matrix give the start; 0 for a random start. When not given, between 100 and 1000
+        where the matrix is positive definite and its columns are cheap.
     block_size : int, optional
-        Columns of a pass; k + 8, at least 16, when not given.
+        Columns of a pass; when not given k + 8 or more, as many as hardly make a pass longer.
     max_basis : int, optional
         Columns kept before a restart; ten blocks when not given. Memory is 2 n max_basis numbers.
     max_iter : int, default=200
         Passes at most.
+    failure_probability : float, default=1e-3
+        With which a bound from random probes may fail.
     indefinite : {"warn", "raise", "clip", "keep"}, default="warn"
         What to do with negative eigenvalues among the wanted ones.
 
     Notes
     -----
+    With features F of the landmarks, K is F F' and an excess that is known on the basis Q: the Nyström approximation
+    from both is the next block's source, and the answer where a variance is asked for. Without, the next block is
+    what the last product has outside the basis, as in every Krylov method; the two are the same then.
+
     A restart keeps the leading Ritz vectors and the block that was to come next, which is orthogonal to all of them
     (the block form of the Krylov-Schur method), so that nothing is lost of the convergence so far.
     """
 
     def __init__(
         self,
+        criterion: str = "residual",
+        landmarks: int | None = None,
         block_size: int | None = None,
         max_basis: int | None = None,
         max_iter: int = 200,
+        failure_probability: float = 1e-3,
         indefinite: str = "warn",
     ) -> None:
+        self.criterion = criterion
+        self.landmarks = landmarks
         self.block_size = block_size
         self.max_basis = max_basis
         self.max_iter = max_iter
+        self.failure_probability = failure_probability
         self.indefinite = indefinite
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
-        """Grow the basis by one block a pass until the residuals are small."""
-        n, dtype = watch.gram.shape[0], watch.gram.dtype
-        p = min(self.block_size or default_block(k), n)
-        block = starting_block(n, p, start, rng, dtype)
+        """Solve in float32 where the target allows it, and finish in float64 where it does not."""
+        if not 0 < self.failure_probability < 1:
+            raise ValueError(
+                f"failure_probability={self.failure_probability!r}: give a number between 0 and 1, such as 1e-3."
+            )
+        full = watch.gram
+        if full.dtype == np.float32 or start is not None:
+            return self._iterate(watch, k, start, rng)
+        if self.criterion != "residual" and watch.tol >= SINGLE:
+            with watch.on(full.single()):
+                return self._iterate(watch, k, start, rng)
+        return self._iterate(watch, k, start, rng)
+
+    def _iterate(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
+        """Grow the basis by one block a pass until the criterion is met."""
+        gram = watch.gram
+        n, dtype = gram.shape[0], gram.dtype
+        p = min(self.block_size or default_block(k, gram.entry_cost), n)
+        begun = self._landmarks(watch, k, p, start, rng)
+        block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
         most = max(self.max_basis or BASIS_BLOCKS * p, k + 2 * block.shape[1])
-        basis, products = np.empty((2, n, min(most, n)), dtype)  # memory is taken once
-        T = np.empty((0, 0))
+        subspace = Subspace(n, min(most, n), dtype, *((begun.F, begun.FF) if begun else ()))
+        wants_variance = self.criterion != "residual"
+        reads = gram.positive_definite and (wants_variance or begun is not None)
+        probes = Probes(n, PROBES, dtype, rng, self.failure_probability) if reads and wants_variance else None
+        evidence = Evidence(gram, k, subspace, probes, thorough=self.criterion == "certified")
+        restarted = False
         while True:
-            q = len(T) + block.shape[1]
-            Q, KQ = basis[:, :q], products[:, :q]
-            Q[:, len(T) :] = block
-            KQ[:, len(T) :] = Y = watch.matmat(block)
-            T = _extended(T, (Q.T @ Y).astype(np.float64))
-            values, S = np.linalg.eigh(T)
-            values, S = values[::-1], S[:, ::-1]
-            lead = S[:, :k].astype(dtype)
-            residuals = np.linalg.norm(residual_matrix(values[:k], Q @ lead, KQ @ lead), axis=0)
-            complete = q >= n or watch.passes >= self.max_iter
-            if q >= k and (watch.report(values[:k], residuals) or complete):
-                return Ritz(values, Q @ lead, KQ @ lead, _coupling(Q, KQ, S, values))
-            watch.see(values)
-            block = orthonormal(Y, Q, watch.rounding)
-            if block.shape[1] == 0:  # the basis is invariant: look elsewhere
-                block = orthonormal(rng.standard_normal((n, min(p, n - q))).astype(dtype), Q, 0.0)
-            if q + block.shape[1] > basis.shape[1]:
-                kept = min(k + p, basis.shape[1] - block.shape[1])
-                keep = S[:, :kept].astype(dtype)
-                basis[:, :kept], products[:, :kept] = Q @ keep, KQ @ keep
-                T = np.diag(values[:kept])
+            rides = probes is not None and (watch.passes == 0 or self.criterion == "certified")
+            width = block.shape[1]
+            product = watch.matmat(np.column_stack([block, probes.riders()]) if probes and rides else block)
+            subspace.add(block, product[:, :width])
+            evidence.renew()
+            watch.see(evidence.values)
+            if probes and rides:
+                probes.take(product[:, width:])
+            if reads:
+                evidence.read(watch.rounding, max(p, k + SPARE))
+            if begun is not None and watch.passes == 1 and not begun.is_worth(evidence.lower(k), k):
+                evidence.drop_features()
+                reads = wants_variance
+                if reads:
+                    evidence.read(watch.rounding, max(p, k + SPARE))
+            if self.criterion == "certified" and probes:
+                evidence.look(anew=restarted or _power_of_two(watch.passes))
+            restarted = False
+            complete = subspace.size >= n or watch.passes >= self.max_iter
+            if subspace.size >= k and (self._report(watch, evidence, k) or complete):
+                return self._answer(evidence, k)
+            block = self._next(watch, evidence, product[:, :width], p, rng)
+            if block.shape[1] > subspace.room:
+                kept = min(k + p, subspace.size + subspace.room - block.shape[1])
+                subspace.restart(evidence.S[:, :kept])
+                evidence.restarted()
+                restarted = True
+
+    def _landmarks(
+        self, watch: Watch, k: int, p: int, start: np.ndarray | None, rng: np.random.Generator
+    ) -> Start | None:
+        """Return a start from landmarks, if they are likely to be of use."""
+        gram = watch.gram
+        n = gram.shape[0]
+        useful = start is None and gram.positive_definite and gram.cheap_columns
+        m = min(default_count(n, k) if self.landmarks is None else self.landmarks, n) if useful else 0
+        if m == 0:
+            return None
+        # probes look for what landmarks miss; without them a few random directions in the first block do
+        return landmark_start(gram, m, p if self.criterion != "residual" else max(p - SPARE, 1), rng)
+
+    def _report(self, watch: Watch, evidence: Evidence, k: int) -> bool:
+        """Tell where the solver stands; True if it should stop."""
+        values, residuals = evidence.values[:k], evidence.residuals
+        if self.criterion == "residual":
+            return watch.report(values, residuals)
+        captured, estimate = evidence.lower(k), evidence.estimate(k)
+        if self.criterion == "variance":
+            return watch.report(values, residuals, captured, estimate)
+        slack = k * watch.rounding
+        bound = variance_gap(captured - slack, evidence.upper(k) + slack)
+        return watch.report(values, residuals, captured, estimate, bound)
+
+    def _answer(self, evidence: Evidence, k: int) -> Ritz:
+        """Read off the eigenpairs: those whose residuals are known, or those that capture most."""
+        subspace, readout = evidence.subspace, evidence.readout
+        if self.criterion == "residual" or readout is None or evidence.probes is None:
+            lead = evidence.S[:, :k]
+            return Ritz(evidence.values, subspace.vectors(lead), subspace.products(lead), evidence=evidence)
+        U = evidence.vectors[:, :k]
+        U = U @ (1.5 * np.eye(k) - 0.5 * (U.T @ U)).astype(U.dtype)  # orthonormal to rounding
+        return Ritz(readout.values, U, residuals=evidence.estimated_residuals(k), evidence=evidence)
+
+    def _next(
+        self, watch: Watch, evidence: Evidence, product: np.ndarray, p: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return the next block: what is most likely missing from the basis.
+
+        Components far below the tolerance are locked: they stay in the basis, and the block has fewer columns. What
+        the last product has outside the basis is also the span of the residuals of the leading Ritz vectors, so
+        that leaving out those of locked components loses nothing for the others.
+        """
+        subspace, k = evidence.subspace, evidence.k
+        n, q = subspace.Q.shape
+        goal = np.maximum(watch.tol * np.abs(evidence.values[:k]), watch.rounding)
+        locked = (evidence.residuals <= LOCKED * goal) & (self.criterion == "residual")
+        width = max(p - int(locked.sum()), min(p, SPARE))
+        if subspace.F.shape[1] and evidence.readout is not None:
+            free = _free(locked, evidence.vectors.shape[1])[:width]
+            W = evidence.vectors[:, free] * evidence.readout.values[free].astype(product.dtype)
+        elif locked.any():
+            W = subspace.products(evidence.S[:, _free(locked, q)[:width]])
+        else:
+            W = product
+        block = orthonormal(W, subspace.Q, watch.rounding)
+        if block.shape[1] == 0:  # the basis is invariant: look elsewhere
+            block = orthonormal(rng.standard_normal((n, min(p, n - q))).astype(product.dtype), subspace.Q, 0.0)
+        return block
 
 
-def default_block(k: int) -> int:
-    """Return how many columns a pass for k components has."""
-    return max(k + 8, 16)
+def _free(locked: np.ndarray, count: int) -> np.ndarray:
+    """Return the numbers below `count` of components that are not locked."""
+    return np.concatenate([np.flatnonzero(~locked[:count]), np.arange(len(locked), count)])
 
 
-def _coupling(Q: np.ndarray, KQ: np.ndarray, S: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(n, q), (n, q), (q, q), (q,) -> (q, q): R'R of the residuals of all Ritz pairs, a block of rows at a time."""
-    total = np.zeros_like(S)
-    for rows in blocks(len(Q), 4096):
-        R = KQ[rows].astype(np.float64) @ S - Q[rows].astype(np.float64) @ (S * values)
-        total += R.T @ R
-    return total
+def default_block(k: int, entry_cost: float = 16.0) -> int:
+    """Return how many columns a pass for k components has: a multiple of eight."""
+    spare = min(max(entry_cost / 8, SPARE), k + 3 * SPARE)
+    return 8 * max(2, int(np.ceil((k + spare) / 8)))
 
 
 def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
@@ -98,22 +210,17 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
     room = Q.shape[0] - Q.shape[1]
     for _ in range(2):
         W = W - Q @ (Q.T @ W)
-    block, R = np.linalg.qr(W)
-    U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
-    block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
+    squares, Z = np.linalg.eigh(inner(W, W))
+    if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
+        block = W @ (Z[:, ::-1] / np.sqrt(squares[::-1])).astype(W.dtype)[:, :room]
+    else:
+        block, R = np.linalg.qr(W)
+        U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
+        block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
     if block.shape[1]:
-        block = block - Q @ (Q.T @ block)  # what was small has lost digits
-        block = np.linalg.qr(block)[0]
+        block = orthonormal_columns(block - Q @ (Q.T @ block))  # what was small has lost digits
     return block
 
 
-def _extended(T: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Put new columns Q'Y beside the projected matrix, and their mirror below it."""
-    old, total = T.shape[0], columns.shape[0]
-    grown = np.empty((total, total))
-    grown[:old, :old] = T
-    grown[:, old:] = columns
-    grown[old:, :old] = columns[:old].T
-    corner = grown[old:, old:]
-    grown[old:, old:] = (corner + corner.T) / 2
-    return grown
+def _power_of_two(passes: int) -> bool:
+    return passes & (passes - 1) == 0

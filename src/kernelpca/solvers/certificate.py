@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigvalsh
-
-from kernelpca.gram.protocol import Gram
 
 USEFUL = 0.1  # a bound on the captured variance wider than this says nothing to a user
 CLUSTERED = 0.05  # residual over gap beyond which single components are not told apart
@@ -20,16 +17,22 @@ class Certificate:
     Attributes
     ----------
     grade : {"exact", "certified", "estimated"}
-        "exact": solved densely; "certified": the rigorous bounds on the captured variance agree to within `tol`;
-        "estimated": the residuals say how good it is, but the bounds are wider than that.
+        "exact": solved densely; "certified": the bounds on the captured variance agree to within `tol`; "estimated":
+        residuals and probes say how good it is, but the bounds are wider than that.
     residuals : ndarray of shape (k,)
-        |K u_i - theta_i u_i|: some eigenvalue lies within this distance of theta_i.
+        |K u_i - theta_i u_i|: some eigenvalue lies within this distance of theta_i. Computed, or estimated from random
+        probes where the answer is read off a single pass (`criterion` "variance" or "certified").
     relative_residual : float
         The largest residual over its eigenvalue; on real data the worst score is good to about this.
     orthogonality_loss : float
         Largest entry of |U'U - I|.
     lower, upper : float
-        The sum of the k largest eigenvalues lies between these; both are rigorous, up to the rounding level.
+        The sum of the k largest eigenvalues lies between these, up to the rounding level, for certain or but for
+        `failure_probability`.
+    estimate : float
+        Estimated relative error of the captured variance: usually right, but no bound.
+    criterion : {"residual", "variance", "certified"}
+        What was to be below `tol`: the relative residual, the estimate, or the bound `variance_gap`.
     clusters : tuple of tuples
         Components (counted from 0) too close together to be told apart: only their span is determined.
     passes : int
@@ -43,7 +46,7 @@ class Certificate:
     limited : bool
         Whether it was not reached because rounding does not allow it.
     failure_probability : float
-        0: no random probe was used for the bounds.
+        Of the upper bound; 0 where no random probe was needed.
     """
 
     grade: str
@@ -59,12 +62,28 @@ class Certificate:
     rounding: float
     satisfied: bool
     limited: bool = False
+    estimate: float = 0.0
+    criterion: str = "residual"
     failure_probability: float = 0.0
 
     @property
     def variance_gap(self) -> float:
         """(upper - lower) / lower: the captured variance is optimal to within this fraction."""
         return variance_gap(self.lower, self.upper)
+
+    @property
+    def achieved(self) -> float:
+        """What was to be below `tol`."""
+        return {"residual": self.relative_residual, "variance": self.estimate, "certified": self.variance_gap}[
+            self.criterion
+        ]
+
+    def measured(self) -> str:
+        """Say what was measured against `tol`."""
+        if self.criterion == "residual":
+            return f"relative residual {self.relative_residual:.1e}"
+        kind = "estimated" if self.criterion == "variance" else "certified"
+        return f"{kind} relative error of the captured variance {self.achieved:.1e}"
 
     def __str__(self) -> str:
         k = len(self.residuals)
@@ -75,11 +94,15 @@ class Certificate:
             verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"
             if self.limited:
                 verdict += ", as good as rounding allows"
-            text = f"{count} after {self.passes} passes: relative residual {self.relative_residual:.1e}, {verdict}"
+            passes = f"{self.passes} pass{'es' if self.passes != 1 else ''}"
+            text = f"{count} after {passes}: {self.measured()}, {verdict}"
             if self.variance_gap <= USEFUL:
+                sure = "for certain"
+                if self.failure_probability:
+                    sure = f"with probability {1 - self.failure_probability:.4g}"
                 text += (
                     f"; the variance captured is within {self.variance_gap:.1e} of the best possible, by a bound that "
-                    "holds for certain"
+                    f"holds {sure}"
                 )
             else:
                 text += "; no useful bound on the variance left out is known (the spectrum decays too slowly for one)"
@@ -128,73 +151,3 @@ def variance_gap(lower: float, upper: float) -> float:
     if upper <= lower:
         return 0.0
     return (upper - lower) / lower if lower > 0 else float("inf")
-
-
-def best_upper_bound(values: np.ndarray, coupling: np.ndarray, k: int, n: int, gram: Gram, rounding: float) -> float:
-    """Bound the sum of the k largest eigenvalues of a Gram matrix from above, whatever it is known to be.
-
-    A bound below the Ritz values cannot be: then the matrix is not positive semi-definite after all.
-    """
-    trace, squares = gram.trace(), gram.frobenius_squared()
-    error = rounding * np.sqrt(n)  # n diagonal entries, each known to rounding / sqrt(n)
-    bound = upper_bound(values, coupling, k, n, trace, squares, gram.positive_definite, error)
-    if bound < np.sort(values)[::-1][:k].sum() - k * rounding:
-        bound = upper_bound(values, coupling, k, n, trace, squares, False, error)
-    return bound
-
-
-def upper_bound(
-    values: np.ndarray,
-    coupling: np.ndarray,
-    k: int,
-    n: int,
-    trace: float,
-    squares: float | None,
-    psd: bool,
-    trace_error: float = 0.0,
-) -> float:
-    """Bound the sum of the k largest eigenvalues of K from above, rigorously.
-
-    Parameters
-    ----------
-    values : (q,)
-        Ritz values: K seen from an orthonormal basis Q in which it is diagonal.
-    coupling : (q, q)
-        R'R of the residuals R = K Q - Q diag(values).
-    k, n, trace : numbers
-        How many, the size of K, and its trace.
-    squares : float or None
-        Its squared Frobenius norm, rounded up; None if unknown.
-    psd : bool
-        Whether K is known to be positive semi-definite.
-    trace_error : float
-        How far off the trace may be.
-
-    Notes
-    -----
-    With C the part of K outside the basis and C <= mu I, K <= [[T, B'], [B, mu I]] in the Loewner order. B is
-    reduced to its range; the other eigenvalues of the right-hand side equal mu and count as well. mu is the trace
-    of C (for a positive semi-definite K) or the bound of Wolkowicz and Styan from the trace and Frobenius norm.
-    """
-    q = len(values)
-    if q >= n:
-        return float(np.sort(values)[::-1][:k].sum())
-    rest = n - q
-    tau = trace - float(values.sum())
-    candidates = [max(tau, 0.0) + trace_error] if psd else []
-    if squares is not None:
-        f = squares - float(np.square(values).sum()) - 2 * float(np.trace(coupling))
-        least = max(abs(tau) - trace_error, 0.0) / rest
-        candidates.append((tau + trace_error) / rest + np.sqrt(max((rest - 1) * (f / rest - least**2), 0.0)))
-    if not candidates:
-        return float("inf")
-    mu = min(candidates)
-    strengths, directions = np.linalg.eigh(coupling)
-    root = np.sqrt(np.maximum(strengths, 0.0))[:, None] * directions.T  # root' root = coupling
-    root = root[strengths > 0]
-    s = min(len(root), rest)
-    root = root[len(root) - s :]
-    M = np.block([[np.diag(values), root.T], [root, mu * np.eye(s)]])
-    spectrum = np.concatenate([eigvalsh(M), np.full(min(rest - s, k), mu)])
-    bound = float(np.sort(spectrum)[::-1][:k].sum())
-    return min(bound, trace + trace_error) if psd else bound

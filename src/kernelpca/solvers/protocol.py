@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part
-from kernelpca.solvers.certificate import Certificate, best_upper_bound, find_clusters, reached, relative, variance_gap
+from kernelpca.solvers.bounds import rigorous_bound
+from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative, variance_gap
+from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 
 # eps of the largest eigenvalue that hundreds of passes may lose: float64 has digits to spare, float32 has not
@@ -29,15 +32,45 @@ class IndefiniteKernelWarning(UserWarning):
     """The kernel matrix has significant negative eigenvalues among the wanted ones."""
 
 
+CRITERIA = ("residual", "variance", "certified")
+
+# parameters that are whole numbers, with the least that is allowed
+WHOLE = {"max_iter": 1, "block_size": 1, "max_basis": 1, "ncv": 1, "oversampling": 0, "landmarks": 0, "memory": 1}
+
+
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each pass; if it returns True, the solver stops with what it has."""
+    """What a callback is told after each pass; if it returns True, the solver stops with what it has.
+
+    Attributes
+    ----------
+    passes : int
+        Products with the matrix so far.
+    seconds : float
+        Time so far.
+    wanted : int
+        Components asked for.
+    converged : int or None
+        How many have a residual within `tol`.
+    relative_residual : float or None
+        The largest residual over its eigenvalue.
+    captured : float or None
+        The sum of the k eigenvalues as they stand.
+    estimate, bound : float or None
+        Estimated relative error of the captured variance, and the bound on it, where the criterion needs them.
+    remaining : float or None
+        Seconds that are likely to remain, from the progress of the last passes.
+    """
 
     passes: int
     seconds: float
     wanted: int
     converged: int | None = None
     relative_residual: float | None = None
+    captured: float | None = None
+    estimate: float | None = None
+    bound: float | None = None
+    remaining: float | None = None
 
 
 @dataclass
@@ -46,7 +79,8 @@ class Ritz:
 
     `values` may hold more than the wanted ones (they tell gaps and sharpen the bound); `vectors` and `products`
     (the matrix times the vectors) hold at least the k largest, in the order of the values. `coupling` is R'R of the
-    residuals of all values, where the solver knows it.
+    residuals of all values, where the solver knows it; `evidence` knows more. Where `residuals` are given they are
+    estimates, and the products are not known.
     """
 
     values: np.ndarray
@@ -54,6 +88,8 @@ class Ritz:
     products: np.ndarray | None = None
     coupling: np.ndarray | None = None
     exact: bool = False
+    residuals: np.ndarray | None = None
+    evidence: Evidence | None = None
 
 
 @dataclass
@@ -67,7 +103,7 @@ class Solution:
     vectors : ndarray of shape (n, k)
         Orthonormal eigenvectors; in each the entry of largest size is positive.
     products : ndarray of shape (n, k)
-        The matrix times the vectors.
+        The matrix times the vectors; vectors times values where the answer was read off fewer passes than that takes.
     history : list of Progress
         What the callback was told.
     certificate : Certificate
@@ -94,16 +130,28 @@ class Stopped(Exception):
 class Watch:
     """Counts passes over a Gram matrix, keeps time and tells the callback."""
 
-    def __init__(self, gram: Gram, k: int, tol: float, callback: Callback | None) -> None:
+    def __init__(self, gram: Gram, k: int, tol: float, callback: Callback | None, criterion: str = "residual") -> None:
         self.gram = gram
         self.k = k
         self.tol = tol
+        self.criterion = criterion
         self.rounding = 0.0
         self.callback = callback
         self.history: list[Progress] = []
+        self._errors: list[tuple[int, float]] = []
+        self._residuals: list[float] = []
         self.stopped = False
         self.passes = 0
         self.began = time.perf_counter()
+
+    @contextmanager
+    def on(self, gram: Gram) -> Iterator[None]:
+        """Watch another form of the matrix for a while."""
+        self.gram, full = gram, self.gram
+        try:
+            yield
+        finally:
+            self.gram = full
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): one pass."""
@@ -129,19 +177,59 @@ class Watch:
         """Return the time since the start."""
         return time.perf_counter() - self.began
 
-    def report(self, values: np.ndarray, residuals: np.ndarray) -> bool:
+    def report(
+        self,
+        values: np.ndarray,
+        residuals: np.ndarray,
+        captured: float | None = None,
+        estimate: float | None = None,
+        bound: float | None = None,
+    ) -> bool:
         """Note where the solver stands after a pass; True if it should stop: all is reached, or the user says so."""
         self.see(values)
         done = reached(values, residuals, self.tol, self.rounding)
+        residual = relative(values, residuals, self.rounding)
+        error = {"residual": residual, "variance": estimate, "certified": bound}[self.criterion]
         event = Progress(
-            self.passes, self.seconds(), self.k, int(done.sum()), relative(values, residuals, self.rounding)
+            self.passes,
+            self.seconds(),
+            self.k,
+            int(done.sum()),
+            residual,
+            float(values.sum()) if captured is None else captured,
+            estimate,
+            bound,
+            self._remaining(error),
         )
-        return self._tell(event) or bool(done.all())
+        if self.criterion == "residual":  # at the rounding level, go on as long as it helps
+            best = min(self._residuals, default=np.inf)
+            self._residuals.append(residual)
+            finished = bool(done.all()) and (residual <= self.tol or residual > best / 2)
+        else:
+            finished = error is not None and error <= self.tol
+        return self._tell(event) or finished
+
+    def _remaining(self, error: float | None) -> float | None:
+        """Extrapolate the error of the last passes, as if it went on shrinking by the same factor."""
+        if error is None or not 0 < error < float("inf"):
+            return None
+        self._errors.append((self.passes, error))
+        if error <= self.tol:
+            return 0.0
+        if len(self._errors) < 2 or self.tol == 0:
+            return None
+        (old_passes, old), (passes, new) = self._errors[max(len(self._errors) - 4, 0)], self._errors[-1]
+        if new >= old:
+            return None
+        rate = np.log(old / new) / (passes - old_passes)
+        return float(np.ceil(np.log(error / self.tol) / rate)) * self.seconds() / self.passes
 
     def _tell(self, event: Progress) -> bool:
         """Keep the event, tell the callback; True if it wants to stop."""
         self.history.append(event)
-        self.stopped = self.stopped or (self.callback is not None and self.callback(event) is True)
+        if self.callback is not None:
+            answer = self.callback(event)
+            self.stopped = self.stopped or (isinstance(answer, bool | np.bool_) and bool(answer))
         return self.stopped
 
 
@@ -153,6 +241,7 @@ class Solver(Part, ABC):
     """
 
     indefinite: str = "warn"
+    criterion: str = "residual"
     advice: str = "max_iter"
 
     @abstractmethod
@@ -179,7 +268,8 @@ class Solver(Part, ABC):
         k : int
             How many, at most n.
         tol : float, default=1e-4
-            Wanted size of |r_i| / theta_i for every component; 0 for as good as rounding allows.
+            Wanted size of |r_i| / theta_i for every component, or of what the solver's criterion says; 0 for as good
+            as rounding allows.
         start : ndarray of shape (n, p), optional
             Vectors to start from, where the solver can use them.
         rng : numpy Generator, optional
@@ -191,7 +281,7 @@ class Solver(Part, ABC):
             tell. Warnings and the certificate are about those that are kept.
         """
         self._check_question(gram, k, tol)
-        watch = Watch(gram, k, float(tol), callback)
+        watch = Watch(gram, k, float(tol), callback, self.criterion)
         ritz = self.run(watch, k, start, rng or np.random.default_rng(0))
         values, vectors, products = _leading(ritz, k, watch)
         chosen = k if keep is None else keep(values, watch.rounding)
@@ -215,9 +305,14 @@ class Solver(Part, ABC):
             raise ValueError(f"{k} eigenpairs of a {n} x {n} matrix were asked for; between 1 and {n} are possible.")
         if not (isinstance(tol, int | float | np.number) and 0 <= tol < 1):
             raise ValueError(f"tol={tol!r}: tol must be a number from 0 (machine precision) to below 1, such as 1e-4.")
+        if self.criterion not in CRITERIA:
+            raise ValueError(
+                f"criterion={self.criterion!r} is not known: choose 'residual' (scores you can trust), 'variance' "
+                "(estimated error of the captured variance) or 'certified' (a bound on it)."
+            )
         for name, value in self.get_params(deep=False).items():
-            least = 0 if name == "oversampling" else 1
-            if name != "indefinite" and value is not None and not (_is_whole(value) and value >= least):
+            least = WHOLE.get(name)
+            if least is not None and value is not None and not (_is_whole(value) and value >= least):
                 raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a whole number >= {least}.")
         largest = gram.scale()
         limits = np.finfo(gram.dtype)
@@ -230,8 +325,8 @@ class Solver(Part, ABC):
     def _warn(self, certificate: Certificate, watch: Watch) -> None:
         dtype = watch.gram.dtype
         text = (
-            f"{type(self).__name__} stopped after {certificate.passes} passes with relative residual "
-            f"{certificate.relative_residual:.1e}; {certificate.tol:.0e} was asked for. "
+            f"{type(self).__name__} stopped after {certificate.passes} passes with "
+            f"{certificate.measured()}; {certificate.tol:.0e} was asked for. "
         )
         if watch.stopped:
             text += "The callback asked it to stop."
@@ -250,7 +345,10 @@ def _leading(ritz: Ritz, k: int, watch: Watch) -> tuple[np.ndarray, np.ndarray, 
     vectors = np.ascontiguousarray(ritz.vectors[:, order])
     signs = leading_signs(vectors)
     vectors *= signs
-    products = watch.matmat(vectors) if ritz.products is None else ritz.products[:, order] * signs
+    if ritz.residuals is not None:
+        products = vectors * ritz.values[order].astype(vectors.dtype)
+    else:
+        products = watch.matmat(vectors) if ritz.products is None else ritz.products[:, order] * signs
     watch.see(ritz.values)
     values = ritz.values[order].astype(np.float64)
     if ritz.exact:  # LAPACK is backward stable: what it leaves is rounding
@@ -268,25 +366,33 @@ def leading_signs(vectors: np.ndarray) -> np.ndarray:
 
 def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.ndarray, watch: Watch) -> Certificate:
     """Gather the evidence for the leading pairs, which may be fewer than the Ritz pairs known."""
-    k, n, rounding = len(values), vectors.shape[0], watch.rounding
+    k, rounding, tol = len(values), watch.rounding, watch.tol
     R = residual_matrix(values, vectors, products)
-    residuals = np.linalg.norm(R, axis=0)
+    residuals = np.linalg.norm(R, axis=0) if ritz.residuals is None else ritz.residuals[:k]
     loss = float(np.abs(vectors.T.astype(np.float64) @ vectors - np.eye(k)).max(initial=0.0))
     following = np.sort(ritz.values)[::-1][k] if len(ritz.values) > k else None
     slack = k * rounding
     captured = float(np.einsum("ij,ij->", vectors, products, dtype=np.float64))
     lower = captured - slack - loss * float(np.abs(values).sum())
-    if ritz.exact or k == 0:
-        upper = float(values.sum()) + slack
+    exact = ritz.exact or k == 0
+    probability = 0.0
+    if exact:
+        upper, estimate = float(values.sum()) + slack, 0.0
+    elif ritz.evidence is not None:
+        estimate, upper = ritz.evidence.estimate(k), slack + ritz.evidence.upper(k)
+        probability = ritz.evidence.failure_probability
     else:
         known, coupling = (values, R.T @ R) if ritz.coupling is None else (ritz.values, ritz.coupling)
-        upper = slack + best_upper_bound(known, coupling, k, n, watch.gram, rounding)
-    exact = ritz.exact or k == 0
-    met = reached(values, residuals, watch.tol, rounding)
-    small = reached(values, residuals, max(watch.tol, _unit(watch.gram.dtype)), 0.0) | (np.abs(values) <= rounding)
-    satisfied = bool(met.all() if exact or watch.tol == 0 else (met & small).all())
+        upper = slack + rigorous_bound(known, coupling, k, watch.gram, rounding)
+        estimate = _estimate(values, residuals, watch.gram) / lower if lower > 0 else 0.0
+    met = reached(values, residuals, tol, rounding)
+    if watch.criterion == "residual" or exact:
+        small = reached(values, residuals, max(tol, _unit(watch.gram.dtype)), 0.0) | (np.abs(values) <= rounding)
+        satisfied = bool(met.all() if exact or tol == 0 else (met & small).all())
+    else:
+        satisfied = (estimate if watch.criterion == "variance" else variance_gap(lower, upper)) <= tol
     return Certificate(
-        grade="exact" if exact else "certified" if variance_gap(lower, upper) <= watch.tol else "estimated",
+        grade="exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated",
         residuals=residuals,
         relative_residual=relative(values, residuals, rounding),
         orthogonality_loss=loss,
@@ -295,11 +401,20 @@ def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.n
         clusters=find_clusters(values, np.maximum(residuals, rounding), following),
         passes=watch.passes,
         seconds=watch.seconds(),
-        tol=watch.tol,
+        tol=tol,
         rounding=rounding,
         satisfied=satisfied,
         limited=bool(met.all()) and not satisfied,
+        estimate=estimate,
+        criterion=watch.criterion,
+        failure_probability=probability,
     )
+
+
+def _estimate(values: np.ndarray, residuals: np.ndarray, gram: Gram) -> float:
+    """Estimate by how much the sum of the largest eigenvalues exceeds that of these Ritz values."""
+    rest = max(gram.shape[0] - len(values), 1)
+    return SAFETY * second_order(values, residuals, (gram.trace() - float(values.sum())) / rest)
 
 
 def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.ndarray:

@@ -4,13 +4,44 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelpca.tiles import blocks
+
+ROWS = 8192  # rows whose products are added up in the working precision; blocks of rows are added in float64
+
 
 def starting_block(n: int, p: int, start: np.ndarray | None, rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
     """Return an orthonormal block (n, p or more): the given vectors first, filled up with random ones."""
-    block = rng.standard_normal((n, p))
-    if start is not None:
-        block = np.column_stack([start, block[:, start.shape[1] :]])
-    return np.linalg.qr(block)[0].astype(dtype)
+    given = np.empty((n, 0), dtype) if start is None else start.astype(dtype, copy=False)
+    extra = rng.standard_normal((max(p - given.shape[1], 0), n)).T.astype(dtype)
+    return orthonormal_columns(np.hstack([given, extra / np.sqrt(dtype.type(n))]))
+
+
+def orthonormal_columns(W: np.ndarray) -> np.ndarray:
+    """(n, p) -> (n, p): an orthonormal basis of the columns, which should be independent.
+
+    By Cholesky factors of W'W, twice, which is all matrix products; by Householder's method where columns are so
+    nearly dependent that squaring would lose them.
+    """
+    V = W
+    for _ in range(2):
+        try:
+            L = np.linalg.cholesky(inner(V, V))
+        except np.linalg.LinAlgError:
+            return np.linalg.qr(W)[0]
+        if L.diagonal().min(initial=1.0) < 100 * np.sqrt(np.finfo(W.dtype).eps) * L.diagonal().max(initial=1.0):
+            return np.linalg.qr(W)[0]
+        V = V @ np.linalg.inv(L).T.astype(W.dtype)
+    return V
+
+
+def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """(n, a), (n, b) -> (a, b): A'B in float64, at the speed of the working precision."""
+    if A.dtype == np.float64:
+        return A.T @ B
+    total = np.zeros((A.shape[1], B.shape[1]))
+    for rows in blocks(len(A), ROWS):
+        total += A[rows].T @ B[rows]
+    return total
 
 
 def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
