@@ -23,15 +23,17 @@ _FORMATS = {
 }
 
 
-def gaussian(T: np.ndarray, a: np.ndarray, b: np.ndarray, less_one: bool = False) -> None:
-    """Write exp(min(t_ij + a_i + b_j, 0)) over T (n, m), or that less one without losing the digits near zero."""
+def gaussian(T: np.ndarray, scale: float, a: np.ndarray, b: np.ndarray, less_one: bool = False) -> None:
+    """Write exp(min(scale t_ij + a_i + b_j, 0)) over T (n, m), or that less one with all its digits near zero."""
+    scale = T.dtype.type(scale)
     if T.size < SMALL:
+        T *= scale
         T += a[:, None]
         T += b
         np.minimum(T, 0, out=T)
         (np.expm1 if less_one else np.exp)(T, out=T)
     else:
-        _compiled(T.dtype.itemsize, less_one)(T, a, b)
+        _compiled(T.dtype.itemsize, less_one)(T, scale, a, b)
 
 
 def exponential(T: np.ndarray, less_one: bool = False) -> None:
@@ -40,11 +42,11 @@ def exponential(T: np.ndarray, less_one: bool = False) -> None:
         (np.expm1 if less_one else np.exp)(T, out=T)
     else:
         zeros = np.zeros(max(T.shape), dtype=T.dtype)
-        _compiled(T.dtype.itemsize, less_one)(T, zeros, zeros)
+        _compiled(T.dtype.itemsize, less_one)(T, T.dtype.type(1), zeros, zeros)
 
 
 @cache
-def _compiled(itemsize: int, less_one: bool) -> Callable[[Any, Any, Any], None]:
+def _compiled(itemsize: int, less_one: bool) -> Callable[[Any, Any, Any, Any], None]:
     import numba
 
     integer: Any
@@ -58,10 +60,10 @@ def _compiled(itemsize: int, less_one: bool) -> Callable[[Any, Any, Any], None]:
 
     # no fastmath beyond fused multiply-add: reassociation would undo the two-part logarithm, and NaN must stay NaN
     @numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")
-    def loop(T: Any, a: Any, b: Any) -> None:
+    def loop(T: Any, scale: Any, a: Any, b: Any) -> None:
         for i in range(T.shape[0]):
             for j in range(T.shape[1]):
-                x = T[i, j] + a[i] + b[j]
+                x = scale * T[i, j] + a[i] + b[j]
                 x = zero if x > zero else x
                 x = lowest if x < lowest else x
                 k = np.floor(x * per_log2 + half)

@@ -83,8 +83,8 @@ class RBF(Radial):
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         gamma = X.dtype.type(self.number())
-        dot(X * (2 * gamma), Y, out)
-        gaussian(out, -gamma * squared_norms(X), -gamma * squared_norms(Y), less_one)
+        dot(X, Y, out)
+        gaussian(out, 2 * gamma, -gamma * squared_norms(X), -gamma * squared_norms(Y), less_one)
 
     def profile(self, S: np.ndarray) -> None:
         """Write exp(-s)."""

@@ -93,7 +93,9 @@ class BlockKrylov(Solver):
         """Grow the basis by one block a pass until the criterion is met."""
         gram = watch.gram
         n, dtype = gram.shape[0], gram.dtype
-        p = min(self.block_size or default_block(k, gram.entry_cost), n)
+        # to read off a variance few passes are needed, and probes ride along: wide blocks would not pay
+        usual = default_block(k, gram.entry_cost if self.criterion == "residual" else 0.0)
+        p = min(self.block_size or usual, n)
         begun = self._landmarks(watch, k, p, start, rng)
         block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
         most = max(self.max_basis or BASIS_BLOCKS * p, k + 2 * block.shape[1])

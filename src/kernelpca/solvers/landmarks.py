@@ -9,7 +9,7 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.rayleigh_ritz import inner
 
-MOST = 1000  # landmarks when the user sets no number
+MOST = 600  # landmarks when the user sets no number
 WORTH = 0.7  # of what is captured after the first pass, which landmarks must have captured before it
 DECAYING = 0.5  # of the mean of the leading eigenvalues, below which the last of a block must be
 
