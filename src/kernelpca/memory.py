@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from numbers import Real
 from pathlib import Path
+from threading import Event, Thread
 
 _UNITS = {
     "": 1,
@@ -63,7 +68,13 @@ def _free_of_machine() -> int:
 
 def granted_bytes(memory_limit: int | float | str | None) -> int:
     """Resolve the user's `memory_limit`; None stands for a share of the free memory."""
-    return int(SHARE * free_bytes()) if memory_limit is None else parse_bytes(memory_limit)
+    return int(SHARE * _free_lately(int(time.monotonic()))) if memory_limit is None else parse_bytes(memory_limit)
+
+
+@lru_cache(maxsize=1)
+def _free_lately(second: int) -> int:
+    """Ask the system once a second at most: small fits take less than the answer."""
+    return free_bytes()
 
 
 def readable_bytes(count: float) -> str:
@@ -73,3 +84,55 @@ def readable_bytes(count: float) -> str:
             return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} TB"
+
+
+class PeakMemory:
+    """The most memory that this process held while watched, beyond what it held before.
+
+    Attributes
+    ----------
+    bytes : int or None
+        None where the system does not tell (no /proc).
+    """
+
+    INTERVAL = 0.02  # seconds between two looks
+
+    def __init__(self) -> None:
+        self.bytes: int | None = None
+        self._before = resident_bytes()
+        self._peak = self._before or 0
+        self._done = Event()
+
+    def _look(self) -> None:
+        self._peak = max(self._peak, resident_bytes() or 0)
+
+    def _watch(self) -> None:
+        while not self._done.wait(self.INTERVAL):
+            self._look()
+
+    @classmethod
+    @contextmanager
+    def watched(cls) -> Iterator[PeakMemory]:
+        """Watch in a thread of its own until the block ends."""
+        peak = cls()
+        if peak._before is None:
+            yield peak
+            return
+        thread = Thread(target=peak._watch, name="kernelpca-memory", daemon=True)
+        thread.start()
+        try:
+            yield peak
+        finally:
+            peak._done.set()
+            thread.join()
+            peak._look()
+            peak.bytes = peak._peak - peak._before
+
+
+def resident_bytes() -> int | None:
+    """Memory that this process holds now; None where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count
-from threading import Lock
+from threading import Event, Lock
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -38,8 +38,9 @@ def blocks(n: int, size: int) -> list[slice]:
 
 
 def all_tiles(n: int, m: int, size: int = TILE) -> list[Tile]:
-    """List the tiles that cover an n x m matrix."""
-    return [(rows, cols) for rows in blocks(n, size) for cols in blocks(m, size)]
+    """List the tiles that cover an n x m matrix; where it is low, they are longer."""
+    length = max(size, size * size // max(min(n, size), 1))
+    return [(rows, cols) for rows in blocks(n, size) for cols in blocks(m, length)]
 
 
 def half_tiles(n: int, size: int = TILE) -> list[Tile]:
@@ -56,20 +57,29 @@ def share_out(
     """Run `work(state, rows, cols)` on every tile and return the states, one for each worker.
 
     A worker owns its state (scratch buffers, partial sums), so none needs a lock. Which worker gets which
-    tile is fixed by position, so that sums do not depend on timing.
+    tile is fixed by position, so that sums do not depend on timing. An error or an interrupt (Ctrl-C) stops every
+    worker at its next tile.
     """
     workers = max(1, min(threads or available_threads(), len(tiles)))
+
+    stop = Event()
 
     def run(which: int) -> State:
         state = make_state()
         for rows, cols in tiles[which::workers]:
+            if stop.is_set():
+                break
             work(state, rows, cols)
         return state
 
     if workers == 1:
         return [run(0)]
     with one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
-        return list(pool.map(run, range(workers)))
+        try:
+            return list(pool.map(run, range(workers)))
+        except BaseException:  # an interrupt too: the workers should not go on to the end
+            stop.set()
+            raise
 
 
 class _OneBlasThread:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +12,18 @@ import numpy as np
 
 from kernelpca.decomposition import Decomposition, Features, GivenFeatures, KernelFeatures
 from kernelpca.estimators.components import Components
-from kernelpca.estimators.plan import Plan, make_plan
+from kernelpca.estimators.cost import Shape, calibrate
+from kernelpca.estimators.plan import SQUARE, Plan, advise, make_plan
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
+from kernelpca.gram.budget import BUDGET
+from kernelpca.gram.tiled import row_bytes
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.memory import PeakMemory
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Callback, Solution
+from kernelpca.tiles import one_blas_thread
+
+TIMED = 4000  # rows from which measuring the machine costs little beside the fit
 
 # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
 RELATIVE_ZERO = {4: 2e-7, 8: 1e-12}
@@ -45,31 +54,80 @@ class Fit:
 
 def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
-    n, itemsize = n_rows(X), dtype_of(X).itemsize
-
-    def plan_for(k: int) -> Plan:
-        return make_plan(n, k, itemsize, request.solver, request.memory_limit)
-
-    plan = plan_for(request.components.first_guess(n))
-    positive = kernel.positive_once_centered if request.center else kernel.positive_definite
-    kernel = kernel.for_centering() if request.center else kernel
-    features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget)
-    if plan.path == "tiled":
-        gram: Gram = TiledGram(kernel, features.anchors, plan.tile_budget)
-    else:
-        K = kernel(features.anchors)
-        gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
-    return _decompose(gram, features, plan_for, request, weights, positive)
+    planner = plan_rows(kernel, X, request)
+    with measured(n_rows(X) >= TIMED) as taken:
+        plan = planner(request.components.first_guess(n_rows(X)))
+        positive = _positive(kernel, request.center)
+        kernel = kernel.for_centering() if request.center else kernel
+        features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget or BUDGET)
+        if plan.tile_budget:
+            gram: Gram = TiledGram(
+                kernel, features.anchors, plan.tile_budget, cache=plan.cache, keep_after=plan.keep_after
+            )
+        else:
+            K = kernel(features.anchors)
+            gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
+        # on small matrices a second BLAS thread only gets in the way
+        with one_blas_thread if n_rows(X) <= SQUARE else nullcontext():
+            fit = _decompose(gram, features, planner, request, weights, positive)
+    return replace(fit, plan=fit.plan.measured(*taken()))
 
 
 def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose a given matrix."""
-    n, itemsize = gram.shape[0], gram.dtype.itemsize
 
-    def plan_for(k: int) -> Plan:
-        return make_plan(n, k, itemsize, request.solver, request.memory_limit, given=True)
+    def planner(k: int) -> Plan:
+        return plan_gram(gram, request, k)
 
-    return _decompose(gram, GivenFeatures(n), plan_for, request, weights, gram.positive_definite)
+    with measured(gram.shape[0] >= TIMED) as taken:
+        fit = _decompose(gram, GivenFeatures(gram.shape[0]), planner, request, weights, gram.positive_definite)
+    return replace(fit, plan=fit.plan.measured(*taken()))
+
+
+def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
+    """Return how a given matrix would be decomposed."""
+    k = request.components.first_guess(gram.shape[0]) if k is None else k
+    shape = Shape(gram.shape[0], k, 0, gram.dtype.itemsize, gram.positive_definite, gram.cheap_columns)
+    return make_plan(shape, request.solver, request.memory_limit, request.tol, given=True)
+
+
+def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan]:
+    """Return how a fit of k components on X is done, as a function of k; with its time where the problem is large."""
+    rates = calibrate(kernel.for_centering() if request.center else kernel, X) if n_rows(X) >= TIMED else None
+
+    def planner(k: int) -> Plan:
+        return make_plan(
+            shape_of(kernel, X, k, request), request.solver, request.memory_limit, request.tol, rates=rates
+        )
+
+    return planner
+
+
+def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
+    """Return the plan of a fit, with a prediction of its time and advice; nothing large is allocated."""
+    k = request.components.first_guess(n_rows(X))
+    rates = calibrate(kernel.for_centering() if request.center else kernel, X)
+    shape = shape_of(kernel, X, k, request)
+    plan = make_plan(shape, request.solver, request.memory_limit, request.tol, rates=rates)
+    return advise(plan, shape, request.tol, rates)
+
+
+def shape_of(kernel: Kernel, X: Rows, k: int, request: Request) -> Shape:
+    """Return the size of the problem."""
+    return Shape(n_rows(X), k, row_bytes(X), dtype_of(X).itemsize, _positive(kernel, request.center))
+
+
+def _positive(kernel: Kernel, center: bool) -> bool:
+    return kernel.positive_once_centered if center else kernel.positive_definite
+
+
+@contextmanager
+def measured(large: bool) -> Iterator[Callable[[], tuple[float, int | None]]]:
+    """Measure time and peak memory of a block; the function it gives returns both once the block is left."""
+    began = time.perf_counter()
+    with PeakMemory.watched() if large else nullcontext(PeakMemory()) as peak:
+        yield lambda: (ended - began, peak.bytes)
+    ended = time.perf_counter()
 
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
@@ -129,23 +187,27 @@ def _decompose(
 def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tuple[Solution, Plan, float]:
     """Solve for as many eigenpairs as the rule needs, planning anew as they become more; also return the trace."""
     n, rule = gram.shape[0], request.components
+    k, start = rule.first_guess(n), None
+    plan = plan_for(k)
+
+    def zero(values: np.ndarray, rounding: float) -> float:
+        return zero_level(values, rounding, plan.solver.working_dtype(gram.dtype, request.tol))
 
     def keep(values: np.ndarray, rounding: float) -> int | None:
-        return rule.select(values, gram.trace(), zero_level(values, rounding, gram.dtype), n)
+        return rule.select(values, gram.trace(), zero(values, rounding), n)
 
-    k, start = rule.first_guess(n), None
     while True:
-        plan = plan_for(k)
         if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
             k = n  # LAPACK reduces the whole matrix anyway: once is enough
             plan = plan_for(k)
         options: Any = {"tol": request.tol, "rng": request.rng, "callback": request.callback}
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **options)
         if solution.enough or solution.stopped:
-            zero = zero_level(solution.values, solution.certificate.rounding, gram.dtype)
-            values = np.where(np.abs(solution.values) <= zero, 0.0, solution.values)
+            noise = zero(solution.values, solution.certificate.rounding)
+            values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan, gram.trace()
         k, start = min(2 * k, n), solution.vectors
+        plan = plan_for(k)
 
 
 def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:

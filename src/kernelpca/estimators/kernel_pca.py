@@ -13,7 +13,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelpca.estimators.components import as_components
-from kernelpca.estimators.exact import Fit, Request, fit_gram, fit_rows
+from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
+from kernelpca.estimators.plan import Plan
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
@@ -149,6 +150,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         fitted = self._fit(X, sample_weight)
         return self.transform(X) if fitted is None else fitted.scores
 
+    def explain_plan(self, X: Any) -> Plan:
+        """Tell how `fit(X)` would go, before anything large is allocated: the path and why, memory, time, and advice.
+
+        The machine's speed is measured on a small piece of X. The time holds where the spectrum decays; slow spectra
+        (narrow kernels on noise) take more passes. Print the plan to read it.
+        """
+        like = clone(self)
+        rows = like._check_rows(X, reset=True)
+        kernel = as_kernel(self.kernel)
+        if isinstance(kernel, Precomputed):
+            return plan_gram(as_gram(rows), self._request(n_rows(rows)))
+        return explain_rows(kernel.resolve(rows), rows, self._request(n_rows(rows)))
+
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
 
@@ -211,6 +225,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._decomposition.scores(self._check_rows(X, reset=False))
 
     def _fit(self, X: Any, sample_weight: Any) -> Fit | None:
+        """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
+        before = self.__dict__.copy()
+        try:
+            return self._fit_anew(X, sample_weight)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_anew(self, X: Any, sample_weight: Any) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
         kernel = clone(as_kernel(self.kernel))  # setting parameters later must not change a fitted model
         rows = self._check_rows(X, reset=True)

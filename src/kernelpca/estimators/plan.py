@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.base import clone
 
+from kernelpca.estimators.cost import (
+    Rates,
+    Shape,
+    approximation_that_fits,
+    block_bytes,
+    block_of,
+    dense_bytes,
+    passes_of,
+    seconds_of,
+)
 from kernelpca.memory import granted_bytes, readable_bytes
-from kernelpca.solvers import BlockKrylov, Dense, Solver, as_solver
-from kernelpca.solvers.block_krylov import BASIS_BLOCKS, default_block
+from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
+from kernelpca.tiles import TILE, available_threads
 
-SMALL = 500  # rows up to which a dense solution costs next to nothing
+SMALL = 200  # rows up to which a dense solution costs next to nothing
+SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
+TIGHTEST = 4  # blocks of a basis that is still worth having
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit does and why.
+    """What a fit does and why, with what was predicted and, after the fit, what was measured.
 
     Attributes
     ----------
@@ -28,9 +40,20 @@ class Plan:
     reason : str
         Why.
     predicted_bytes : int
-        Memory for the matrix and the solver.
+        Peak memory of the fit, beyond the data.
     memory_limit : int
         What was granted.
+    predicted_seconds : float or None
+        Time of the fit on this machine where the spectrum decays; None for small fits, where measuring the machine
+        would take longer than the fit.
+    measured_bytes, measured_seconds : int and float, or None
+        What the fit took.
+    advice : tuple of str
+        What would change with more memory or another target.
+    tile_budget, cache : int
+        Bytes that one product of tiles may use, and bytes of tiles that may be kept.
+    keep_after : int
+        Passes before tiles are kept: the first may be the last.
     """
 
     path: str
@@ -38,64 +61,191 @@ class Plan:
     reason: str
     predicted_bytes: int
     memory_limit: int
+    predicted_seconds: float | None = None
+    measured_bytes: int | None = None
+    measured_seconds: float | None = None
+    advice: tuple[str, ...] = ()
+    tile_budget: int = 0
+    cache: int = 0
+    keep_after: int = 0
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.path} path with {self.solver!r}: {self.reason}. About {readable_bytes(self.predicted_bytes)} of "
-            f"the {readable_bytes(self.memory_limit)} granted."
+            f"the {readable_bytes(self.memory_limit)} granted"
         )
+        if self.predicted_seconds is not None:
+            text += f" and about {readable_seconds(self.predicted_seconds)}, if the spectrum decays"
+        if self.measured_seconds is not None:
+            memory = "" if self.measured_bytes is None else f" and {readable_bytes(self.measured_bytes)}"
+            text += f"; it took {readable_seconds(self.measured_seconds)}{memory}"
+        return ". ".join([text, *self.advice]) + "."
 
-    @property
-    def tile_budget(self) -> int:
-        """Bytes that one product of tiles may use: what the rest of the fit leaves."""
-        return max(self.memory_limit - self.predicted_bytes, self.memory_limit // 4)
+    def measured(self, seconds: float, peak: int | None) -> Plan:
+        """Return the plan with what the fit took."""
+        return replace(self, measured_seconds=seconds, measured_bytes=peak)
 
 
 def make_plan(
-    n: int, k: int, itemsize: int, solver: Any, memory_limit: int | float | str | None, given: bool = False
+    shape: Shape,
+    solver: Any,
+    memory_limit: int | float | str | None,
+    tol: float,
+    *,
+    given: bool = False,
+    rates: Rates | None = None,
 ) -> Plan:
-    """Choose the path for n rows and k components (n of them when all are wanted)."""
+    """Choose the path for a problem of this shape (k = n when all components are wanted).
+
+    Parameters
+    ----------
+    shape : Shape
+        Its size.
+    solver : str or Solver
+        What the user asked for, or "auto".
+    memory_limit : int, str or None
+        What the user grants.
+    tol : float
+        The target.
+    given : bool
+        Whether the matrix itself was given.
+    rates : Rates, optional
+        The speed of this machine, for a prediction of the time.
+    """
     limit = granted_bytes(memory_limit)
-    matrix = n * n * itemsize
-    dense = dense_bytes(n, k, 0 if given else matrix)
-    if isinstance(solver, str) and solver == "auto":
-        many = 20 * k >= n
-        chosen: Solver = Dense() if (n <= SMALL or many) and dense <= limit else BlockKrylov()
-        why = f"{k} of {n} components in few passes"
-        if isinstance(chosen, Dense):
-            why = f"{n} rows are few" if n <= SMALL else f"{k} of {n} possible components are many"
-            why += ", so LAPACK is exact and fast"
-    else:
-        chosen = clone(as_solver(solver))
-        why = f"{type(chosen).__name__} was asked for"
+    chosen, why = _choose_solver(shape, solver, limit, given)
     if isinstance(chosen, Dense):
-        if dense > limit:
+        needed = dense_bytes(shape.n, shape.k, 0 if given else shape.matrix)
+        if needed > limit:
             raise MemoryError(
-                f"A dense solution for {n} rows needs about {readable_bytes(dense)}; {readable_bytes(limit)} are "
-                "granted. Use solver='auto' with fewer components (n_components), or raise memory_limit."
+                f"A dense solution for {shape.n} rows needs about {readable_bytes(needed)}; {readable_bytes(limit)} "
+                "are granted. Use solver='auto' with fewer components (n_components), or raise memory_limit."
             )
-        return Plan("given" if given else "dense", chosen, why, dense, limit)
-    block = block_bytes(n, k, itemsize)
-    if given:
-        return Plan("given", chosen, why + "; the matrix was given", block, limit)
-    if matrix + block <= limit:
-        return Plan("stored", chosen, why + "; the matrix fits in memory", matrix + block, limit)
-    if 4 * block > 3 * limit:  # a quarter is for tiles
-        raise MemoryError(
-            f"{k} components of {n} rows need about {readable_bytes(4 * block / 3)} even without storing the matrix; "
-            f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
+        plan = Plan("given" if given else "dense", chosen, why, needed, limit)
+    else:
+        plan = _iterative(shape, chosen, why, limit, tol, given)
+    if rates is not None:
+        plan = replace(plan, predicted_seconds=seconds_of(plan.path, plan.solver, shape, tol, rates))
+    return plan
+
+
+def advise(plan: Plan, shape: Shape, tol: float, rates: Rates) -> Plan:
+    """Return the plan with what would change with more memory or another target."""
+    notes = []
+    now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
+    anchors = shape.n * shape.row_bytes
+    if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
+        room = anchors + shape.tiles + block_bytes(plan.solver, shape, True)
+        stored = seconds_of("stored", plan.solver, shape, tol, rates)
+        if stored < now:
+            notes.append(
+                f"With memory_limit='{readable_bytes(1.05 * room)}' the matrix would be stored: about "
+                f"{readable_seconds(stored)} instead of {readable_seconds(now)}"
+            )
+    looser = min(100 * tol, 1e-2)
+    if looser > tol and not isinstance(plan.solver, Dense):
+        notes.append(
+            f"With tol={looser:.0e} about {readable_seconds(seconds_of(plan.path, plan.solver, shape, looser, rates))}"
         )
-    why += f"; the matrix would take {readable_bytes(matrix)}, so tiles are made in each pass"
-    return Plan("tiled", chosen, why, block, limit)
+    if isinstance(plan.solver, BlockKrylov) and plan.solver.criterion == "residual" and shape.definite:
+        variance = clone(plan.solver).set_params(criterion="variance")
+        likely = seconds_of("given" if plan.path == "given" else "tiled", variance, shape, max(tol, 1e-4), rates)
+        if likely < now:
+            notes.append(
+                "With solver=BlockKrylov(criterion='variance'), which stops on the captured variance instead of the "
+                f"scores, about {readable_seconds(likely)}"
+            )
+    return replace(plan, advice=tuple(notes))
 
 
-def dense_bytes(n: int, k: int, matrix: int) -> int:
-    """Return what LAPACK needs: the matrix, a float64 copy, its work space, vectors and their products."""
-    work = 3 * n * n * 8 if 3 * (k + 1) > n else 26 * n * 8
-    return matrix + n * n * 8 + work + 5 * n * k * 8
+def _choose_solver(shape: Shape, solver: Any, limit: int, given: bool) -> tuple[Solver, str]:
+    """Return the solver and the beginning of the reason."""
+    n, k = shape.n, shape.k
+    if not (isinstance(solver, str) and solver == "auto"):
+        chosen = clone(as_solver(solver))
+        return chosen, f"{type(chosen).__name__} was asked for"
+    few, many = n <= SMALL, 20 * k >= n
+    if (few or many) and dense_bytes(n, k, 0 if given else shape.matrix) <= limit:
+        why = f"{n} rows are few" if few else f"{k} of {n} possible components are many"
+        return Dense(), why + ", so LAPACK is exact and fast"
+    if n <= SQUARE:
+        return Lanczos(), f"{n} rows are few enough for ARPACK"
+    return BlockKrylov(), f"{k} of {n} components in few passes"
 
 
-def block_bytes(n: int, k: int, itemsize: int) -> int:
-    """Return what block Krylov needs: its basis, the products with it, and a few blocks."""
-    p = default_block(k)
-    return (2 * BASIS_BLOCKS * p + 6 * p) * n * itemsize + 3 * n * k * 8
+def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, given: bool) -> Plan:
+    """Choose between the stored matrix and tiles."""
+    passes = passes_of(solver, shape, tol)
+    if given:
+        needed = block_bytes(solver, shape, True, passes)
+        return Plan("given", solver, why + "; the matrix was given", needed, limit)
+    anchors = shape.n * shape.row_bytes
+    working = available_threads() * (8 * TILE * TILE + 2 * TILE * shape.row_bytes)
+    fixed = anchors + working + block_bytes(solver, shape, True)
+    if shape.n <= SQUARE and anchors + shape.matrix + block_bytes(solver, shape, True) <= limit:
+        needed = anchors + shape.matrix + block_bytes(solver, shape, True, passes)
+        return Plan("stored", solver, why + "; the matrix fits in memory", needed, limit)
+    if fixed + shape.tiles <= limit and passes > 1:
+        needed = anchors + shape.tiles + working + block_bytes(solver, shape, True, passes)
+        why += "; the matrix (half of it, for it is symmetric) fits in memory"
+        return Plan(
+            "stored", solver, why, needed, limit, tile_budget=limit - shape.tiles - fixed + working, cache=shape.tiles
+        )
+    if passes > 1:
+        why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
+    else:
+        why += "; one pass is likely to be enough, so the matrix is made in tiles and not stored"
+    solver, frugal = _frugal(shape, solver, limit - anchors)
+    if frugal:
+        why += f" with {frugal}"
+    worst = anchors + block_bytes(solver, shape, False)
+    budget = max(limit - worst, limit // 4)
+    tiles = min(working, budget)
+    cache = max(budget - 2 * tiles, 0)  # what is left keeps some of them
+    kept = min(cache / shape.tiles, 1.0) if passes > 1 else 0.0
+    if kept > 0.02:
+        why += f"; {kept:.0%} of them are kept"
+    needed = anchors + block_bytes(solver, shape, False, passes) + tiles + int(kept * shape.tiles)
+    after = 0 if passes > 1 else 1
+    return Plan(
+        "tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache, keep_after=after
+    )
+
+
+def _frugal(shape: Shape, solver: Solver, room: int) -> tuple[Solver, str]:
+    """Return a solver whose memory leaves a quarter of the room for tiles, and what it goes without."""
+    needed = block_bytes(solver, shape, False)
+    if 4 * needed <= 3 * room:
+        return solver, ""
+    if isinstance(solver, BlockKrylov):
+        options: list[tuple[dict[str, int], str]] = []
+        if solver.max_basis is None:
+            options.append(({"max_basis": TIGHTEST * block_of(solver, shape, False)}, "a small basis"))
+            narrow = shape.k + 8
+            options.append(
+                (
+                    {"max_basis": 2 * narrow + shape.k, "block_size": narrow, "landmarks": 0},
+                    "narrow blocks, no landmarks",
+                )
+            )
+        for changes, words in options:
+            changes = {name: value for name, value in changes.items() if getattr(solver, name) is None}
+            smaller = clone(solver).set_params(**changes)
+            if 4 * block_bytes(smaller, shape, False) <= 3 * room:
+                return smaller, words
+            needed = block_bytes(smaller, shape, False)
+    total = shape.n * shape.row_bytes + 4 * needed / 3
+    raise MemoryError(
+        f"{shape.k} components of {shape.n} rows need about {readable_bytes(total)} even without storing the matrix; "
+        f"{readable_bytes(max(room, 0) + shape.n * shape.row_bytes)} are granted. Ask for fewer components "
+        f"(n_components), or raise memory_limit. {approximation_that_fits(shape, room)}"
+    )
+
+
+def readable_seconds(seconds: float) -> str:
+    """Write a time for a person."""
+    if seconds < 1:
+        return f"{1000 * seconds:.2g} ms"
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min"

@@ -32,6 +32,7 @@ class CenteredGram(Gram):
         self.positive_definite = inner.positive_definite if positive_definite is None else positive_definite
         self.entry_cost = inner.entry_cost
         self.cheap_columns = inner.cheap_columns
+        self.single_is_fast = inner.single_is_fast
         self.equal = weights is None
         self.w = (np.full(n, 1.0 / n) if weights is None else weights / weights.sum()).astype(self.dtype)
         self._mean: np.ndarray | None = None
@@ -70,6 +71,10 @@ class CenteredGram(Gram):
         Y = Y - np.outer(self._mean, V.sum(axis=0))
         Y -= self.w @ Y
         return Y
+
+    def release(self) -> None:
+        """Give back what the inner matrix keeps."""
+        self.inner.release()
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
@@ -149,6 +154,7 @@ class WeightedGram(Gram):
         self.positive_definite = inner.positive_definite
         self.entry_cost = inner.entry_cost
         self.cheap_columns = inner.cheap_columns
+        self.single_is_fast = inner.single_is_fast
         self.roots = np.sqrt(weights).astype(self.dtype)
 
     def single(self) -> Gram:
@@ -159,6 +165,10 @@ class WeightedGram(Gram):
         """(n, p) -> (n, p)."""
         roots = self.roots[:, None]
         return self.inner.matmat(check_block(V, self.shape[0]) * roots) * roots
+
+    def release(self) -> None:
+        """Give back what the inner matrix keeps."""
+        self.inner.release()
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""

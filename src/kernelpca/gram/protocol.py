@@ -20,6 +20,7 @@ class Gram(ABC):
     dtype: np.dtype
     positive_definite: bool = False  # True only where it is known
     entry_cost: float = 16.0  # multiply-adds that one entry takes; up to about so many columns hardly slow a pass
+    single_is_fast: bool = False  # whether passes in float32 are worth a finish in float64
     cheap_columns: bool = True  # whether m columns cost about m/n of a pass
     _scale: float | None = None
 
@@ -48,6 +49,9 @@ class Gram(ABC):
         from kernelpca.gram.single import SingleGram
 
         return self if self.dtype == np.float32 else SingleGram(self)
+
+    def release(self) -> None:
+        """Give back memory that only makes later passes faster."""
 
     def trace(self) -> float:
         """Return the sum of all eigenvalues."""

@@ -29,6 +29,10 @@ class SingleGram(Gram):
         """(n, p) -> (n, p)."""
         return self.inner.matmat(V).astype(self.dtype)
 
+    def release(self) -> None:
+        """Give back what the inner matrix keeps."""
+        self.inner.release()
+
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
         return self.inner.diagonal().astype(self.dtype)

@@ -23,13 +23,23 @@ class _Partial:
     squares: float = 0.0
 
 
-class _Tiled(Gram):
-    """The symmetric product by half the tiles; a subclass makes a tile."""
+class Tiles(Gram):
+    """The symmetric product by half the tiles; a subclass makes a tile.
+
+    Tiles may be kept for the next pass, as many as fit into `cache` bytes: with room for all of them the matrix is
+    stored, at half the size of a square one.
+    """
 
     source: str
     threads: int | None
     budget: int
+    cache: int = 0  # bytes of tiles to keep
+    keep_after: int = 0  # passes before any is kept: the first may be the last
     _squares: float | None = None
+    _passes: int = 0
+    _size: int = 0  # rows of a kept tile
+    _kept: dict[tuple[int, int], np.ndarray]  # memory of the tiles to keep
+    _made: set[tuple[int, int]]  # those that are in it
 
     @abstractmethod
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
@@ -44,6 +54,22 @@ class _Tiled(Gram):
     def _most_rows(self) -> int:
         return TILE
 
+    def _prepare(self, size: int) -> None:
+        """Set memory aside for the tiles that are to be kept, if it is time for that."""
+        if self._size != size or not hasattr(self, "_kept"):
+            self._size, self._kept, self._made = size, {}, set()
+        self._passes += 1
+        if self._kept or self._passes <= self.keep_after or self.cache == 0:
+            return
+        tiles = half_tiles(self.shape[0], size)
+        ends = np.cumsum([(r.stop - r.start) * (c.stop - c.start) for r, c in tiles])
+        fitting = int(np.searchsorted(ends * self.dtype.itemsize, self.cache, side="right"))
+        if fitting:
+            arena = np.empty(ends[fitting - 1], self.dtype)
+            for (rows, cols), end in zip(tiles[:fitting], ends, strict=False):
+                entries = (rows.stop - rows.start) * (cols.stop - cols.start)
+                self._kept[rows.start, cols.start] = _shaped(arena[end - entries : end], rows, cols)
+
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too."""
         n, itemsize = self.shape[0], self.dtype.itemsize
@@ -52,11 +78,18 @@ class _Tiled(Gram):
         size, workers = tile_size(
             self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), self._most_rows()
         )
+        self._prepare(size)
         count_squares = self._squares is None
 
         def work(own: _Partial, rows: slice, cols: slice) -> None:
-            T = _shaped(own.tile, rows, cols)
-            self.tile(rows, cols, T)
+            key = (rows.start, cols.start)
+            T = self._kept.get(key)
+            if T is None:
+                T = _shaped(own.tile, rows, cols)
+            if key not in self._made:
+                self.tile(rows, cols, T)
+            if key in self._kept:
+                self._made.add(key)
             own.sum[rows] += T @ V[cols]
             if rows != cols:
                 own.sum[cols] += T.T @ V[rows]
@@ -75,12 +108,16 @@ class _Tiled(Gram):
         self._squares = sum(own.squares for own in partials) if count_squares else self._squares
         return total
 
+    def release(self) -> None:
+        """Forget the tiles that were kept."""
+        self._kept, self._made = {}, set()
+
     def frobenius_squared(self) -> float | None:
         """Return the sum of squared entries, which the first pass adds up; None before it."""
         return None if self._squares is None else self.rounded_up(self._squares)
 
 
-class TiledGram(_Tiled):
+class TiledGram(Tiles):
     """The kernel matrix of rows X, made in tiles on all cores whenever it is multiplied.
 
     Parameters
@@ -93,9 +130,23 @@ class TiledGram(_Tiled):
         Bytes of working memory for one product.
     threads : int, optional
         Workers; as many as BLAS may use when not given.
+    cache : int, default=0
+        Bytes of tiles to keep for later passes.
+    keep_after : int, default=0
+        Passes before any is kept.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, budget: int = BUDGET, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Rows,
+        budget: int = BUDGET,
+        threads: int | None = None,
+        cache: int = 0,
+        keep_after: int = 0,
+    ) -> None:
+        self.cache = cache
+        self.keep_after = keep_after
         self.kernel = kernel
         self.X = X
         self.budget = budget
@@ -103,7 +154,9 @@ class TiledGram(_Tiled):
         self.shape = (n_rows(X), n_rows(X))
         self.dtype = dtype_of(X)
         self.positive_definite = kernel.positive_definite
-        self.entry_cost = 64.0 + (X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
+        kept = cache >= self.shape[0] * (self.shape[0] + self.kernel.tile) // 2 * self.dtype.itemsize
+        self.single_is_fast = not kept and getattr(X, "dtype", None) == np.float64
+        self.entry_cost = 16.0 if kept else 64.0 + (X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
         self.source = f"The kernel {kernel!r}"
         self._diagonal: np.ndarray | None = None
 
@@ -111,7 +164,8 @@ class TiledGram(_Tiled):
         """Return the same with tiles made in float32, which takes half the time, where rows are numbers."""
         if self.dtype == np.float32 or not hasattr(self.X, "dtype") or self.X.dtype != np.float64:
             return super().single()
-        return TiledGram(self.kernel, self.X.astype(np.float32), self.budget, self.threads)
+        X = self.X.astype(np.float32)
+        return TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""
@@ -144,7 +198,7 @@ class TiledGram(_Tiled):
         return row_bytes(self.X)
 
 
-class CallableGram(_Tiled):
+class CallableGram(Tiles):
     """A kernel matrix given as a function of row and column numbers.
 
     Parameters
@@ -157,6 +211,8 @@ class CallableGram(_Tiled):
         Whether the matrix is known to be positive semi-definite.
     budget : int
         Bytes of working memory for one product.
+    cache : int, default=0
+        Bytes of tiles to keep for later passes.
     """
 
     def __init__(
@@ -165,8 +221,10 @@ class CallableGram(_Tiled):
         n: int,
         positive_definite: bool = False,
         budget: int = BUDGET,
+        cache: int = 0,
     ) -> None:
         self.function = function
+        self.cache = cache
         self.shape = (n, n)
         self.dtype = np.dtype(np.float64)
         self.positive_definite = positive_definite

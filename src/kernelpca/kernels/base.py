@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's domain says
 
 
+FEWEST = 128  # rows of a tile that is worth a thread
+
+
 class Kernel(Part, ABC):
     """A similarity k(x, y) of two samples.
 
@@ -98,7 +101,9 @@ class Kernel(Part, ABC):
                 else:
                     K[cols, rows] = K[rows, cols].T
 
-            share_out(half_tiles(n_rows(X), self.tile), work, lambda: None, workers)
+            size = min(self.tile, max(n_rows(X) // 4, FEWEST))  # small matrices are cut too: half of them is enough
+            workers = 1 if n_rows(X) <= 4 * FEWEST else workers
+            share_out(half_tiles(n_rows(X), size), work, lambda: None, workers)
             np.fill_diagonal(K, self.diag(X))
             return K
         Y = self.check(Y)

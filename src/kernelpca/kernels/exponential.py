@@ -16,6 +16,8 @@ import numpy as np
 
 SMALL = 2**18  # entries; below it NumPy is fast enough
 
+NEAR = -0.7  # above it exp(t) - 1 would lose a digit
+
 # for each width: integer type, bits of the fraction, exponent bias, log 2 in two parts, degree, least argument
 _FORMATS = {
     4: (np.int32, 23, 127, 0.693359375, -2.12194440e-4, 7, -87.0),
@@ -31,7 +33,7 @@ def gaussian(T: np.ndarray, scale: float, a: np.ndarray, b: np.ndarray, less_one
         T += a[:, None]
         T += b
         np.minimum(T, 0, out=T)
-        (np.expm1 if less_one else np.exp)(T, out=T)
+        _by_numpy(T, less_one)
     else:
         _compiled(T.dtype.itemsize, less_one)(T, scale, a, b)
 
@@ -39,10 +41,21 @@ def gaussian(T: np.ndarray, scale: float, a: np.ndarray, b: np.ndarray, less_one
 def exponential(T: np.ndarray, less_one: bool = False) -> None:
     """Write exp(t) over T (n, m), for t <= 0, or that less one."""
     if T.size < SMALL:
-        (np.expm1 if less_one else np.exp)(T, out=T)
+        _by_numpy(T, less_one)
     else:
         zeros = np.zeros(max(T.shape), dtype=T.dtype)
         _compiled(T.dtype.itemsize, less_one)(T, T.dtype.type(1), zeros, zeros)
+
+
+def _by_numpy(T: np.ndarray, less_one: bool) -> None:
+    """Write exp(t) over T, or that less one: expm1 is slow, and needed near zero only."""
+    if less_one:
+        near = T > NEAR
+        exact = np.expm1(T[near])
+    np.exp(T, out=T)
+    if less_one:
+        T -= 1
+        T[near] = exact
 
 
 @cache

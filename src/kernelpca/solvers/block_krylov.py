@@ -20,6 +20,7 @@ BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
 PROBES = 8
 SINGLE = 1e-5  # targets down to this are within reach of float32
+EASY = 0.5  # of the tolerance: what float32 is asked for before float64 finishes
 LOCKED = 0.1  # of the tolerance: components below need no more work
 
 
@@ -81,13 +82,29 @@ class BlockKrylov(Solver):
             raise ValueError(
                 f"failure_probability={self.failure_probability!r}: give a number between 0 and 1, such as 1e-3."
             )
-        full = watch.gram
-        if full.dtype == np.float32 or start is not None:
-            return self._iterate(watch, k, start, rng)
-        if self.criterion != "residual" and watch.tol >= SINGLE:
-            with watch.on(full.single()):
+        gram = watch.gram
+        if self.working_dtype(gram.dtype, watch.tol) == np.float32:
+            with watch.on(gram.single()):
                 return self._iterate(watch, k, start, rng)
+        if gram.single_is_fast and start is None:
+            single = gram.single()
+            with watch.on(single, tol=max(EASY * watch.tol, SINGLE)):
+                found = self._iterate(watch, k, None, rng)
+            if watch.stopped:
+                return found
+            start = found.vectors
+            del found  # and the basis with it
+            single.release()
+            watch.forget()
         return self._iterate(watch, k, start, rng)
+
+    def working_dtype(self, dtype: np.dtype, tol: float) -> np.dtype:
+        """Return float32 where a variance is asked for and the target is within its reach."""
+        return np.dtype(np.float32) if self.criterion != "residual" and tol >= SINGLE else dtype
+
+    def basis_size(self, k: int, p: int) -> int:
+        """Return how many columns the basis may have, for blocks of p."""
+        return max(self.max_basis or BASIS_BLOCKS * p, k + 2 * p)
 
     def _iterate(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Grow the basis by one block a pass until the criterion is met."""
@@ -98,8 +115,7 @@ class BlockKrylov(Solver):
         p = min(self.block_size or usual, n)
         begun = self._landmarks(watch, k, p, start, rng)
         block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
-        most = max(self.max_basis or BASIS_BLOCKS * p, k + 2 * block.shape[1])
-        subspace = Subspace(n, min(most, n), dtype, *((begun.F, begun.FF) if begun else ()))
+        subspace = Subspace(n, min(self.basis_size(k, block.shape[1]), n), dtype, begun.F if begun else None)
         wants_variance = self.criterion != "residual"
         reads = gram.positive_definite and (wants_variance or begun is not None)
         probes = Probes(n, PROBES, dtype, rng, self.failure_probability) if reads and wants_variance else None
@@ -163,7 +179,7 @@ class BlockKrylov(Solver):
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""
         subspace, readout = evidence.subspace, evidence.readout
         if self.criterion == "residual" or readout is None or evidence.probes is None:
-            lead = evidence.S[:, :k]
+            lead = evidence.S[:, : k + SPARE]  # some more are a good start for a finish in float64
             return Ritz(evidence.values, subspace.vectors(lead), subspace.products(lead), evidence=evidence)
         U = evidence.vectors[:, :k]
         U = U @ (1.5 * np.eye(k) - 0.5 * (U.T @ U)).astype(U.dtype)  # orthonormal to rounding

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy.linalg import eigh
 
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.tiles import one_blas_thread
+
+FEW = 1000  # rows
 
 
 class Dense(Solver):
@@ -28,11 +33,13 @@ class Dense(Solver):
         A = watch.dense().astype(np.float64, copy=False)
         wanted = min(k + 1, n)  # one more tells the last gap
         if wanted > n // 3:  # divide and conquer finds all of them faster than bisection finds many
-            driver = "evd" if n > 1 else "ev"  # scipy's work space for evd is one number short at n = 1
-            values, vectors = eigh(A, driver=driver, overwrite_a=True, check_finite=False)
+            values, vectors = np.linalg.eigh(A)
+            values, vectors = values[n - wanted :], vectors[:, n - wanted :]
         else:
-            values, vectors = eigh(
-                A, driver="evr", subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False
-            )
+            # scipy's BLAS has threads of its own: small problems would only wait for those of NumPy to sleep
+            with one_blas_thread if n <= FEW else nullcontext():
+                values, vectors = eigh(
+                    A, driver="evr", subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False
+                )
         vectors = vectors[:, ::-1][:, :k].astype(watch.gram.dtype, copy=False)
         return Ritz(values[::-1][:wanted], vectors, exact=True)

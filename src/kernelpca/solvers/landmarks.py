@@ -9,8 +9,10 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.rayleigh_ritz import inner
 
+ENOUGH = 2500  # rows from which landmarks save more than they cost
 MOST = 600  # landmarks when the user sets no number
 WORTH = 0.7  # of what is captured after the first pass, which landmarks must have captured before it
+KEPT = 4  # blocks of leading directions of the features that are kept; more were seen to add nothing
 DECAYING = 0.5  # of the mean of the leading eigenvalues, below which the last of a block must be
 
 
@@ -22,15 +24,14 @@ class Start:
     ----------
     directions : ndarray of shape (n, p)
         The leading directions of F F', orthonormal.
-    F, FF : ndarrays of shape (n, m) and (m, m)
-        The features and F'F.
-    values : ndarray of shape (p,)
-        The leading eigenvalues of F F'.
+    F : ndarray of shape (n, r)
+        The features, turned so that F'F is diagonal, and cut to a few blocks of leading directions.
+    values : ndarray of shape (r,)
+        The diagonal of F'F: the leading eigenvalues of F F'.
     """
 
     directions: np.ndarray
     F: np.ndarray
-    FF: np.ndarray
     values: np.ndarray
 
     def is_worth(self, captured: float, k: int) -> bool:
@@ -39,25 +40,24 @@ class Start:
         Spectra that decay slowly, as of narrow kernels on noise, do not profit: either the pass captures far more
         than the landmarks did, or there is hardly any decay to be seen.
         """
-        lead = self.values[:k]
-        decays = len(self.values) <= k or self.values[-1] < DECAYING * lead.mean()
+        lead, last = self.values[:k], self.values[: self.directions.shape[1]]
+        decays = len(last) <= k or last[-1] < DECAYING * lead.mean()
         return bool(decays and lead.sum() >= WORTH * captured)
 
 
 def default_count(n: int, k: int) -> int:
-    """Return how many landmarks to take for k components of n rows; 0 where they would not be few."""
+    """Return how many landmarks to take for k components of n rows; 0 where passes are cheap or landmarks not few."""
     m = min(max(10 * k, n // 30, 100), MOST)
-    return m if 4 * m <= n else 0
+    return m if n >= ENOUGH and 4 * m <= n else 0
 
 
 def landmark_start(gram: Gram, m: int, p: int, rng: np.random.Generator) -> Start:
     """Take m landmarks at random and return the p leading directions of the Nyström approximation from them."""
     n = gram.shape[0]
     F = gram.landmark_features(np.sort(rng.choice(n, m, replace=False)))
-    r = F.shape[1]
-    FF = inner(F, F)
-    values, S = np.linalg.eigh(FF)
-    values, S = values[max(r - p, 0) :], S[:, max(r - p, 0) :]
+    values, S = np.linalg.eigh(inner(F, F))
+    values, S = values[::-1][: KEPT * p], S[:, ::-1][:, : KEPT * p]
     positive = values > 10 * float(np.finfo(F.dtype).eps) * values.max(initial=0.0)
-    values, S = values[positive][::-1], S[:, positive][:, ::-1]
-    return Start(F @ (S / np.sqrt(values)).astype(F.dtype), F, FF, values)
+    values, S = values[positive], S[:, positive]
+    F = (S.T.astype(F.dtype) @ F.T).T  # columns lie together
+    return Start(F[:, :p] / np.sqrt(values[:p]).astype(F.dtype), F, values)

@@ -145,13 +145,20 @@ class Watch:
         self.began = time.perf_counter()
 
     @contextmanager
-    def on(self, gram: Gram) -> Iterator[None]:
-        """Watch another form of the matrix for a while."""
-        self.gram, full = gram, self.gram
+    def on(self, gram: Gram, tol: float | None = None) -> Iterator[None]:
+        """Watch another form of the matrix for a while, perhaps with another target."""
+        before = self.gram, self.tol
+        self.gram, self.tol = gram, self.tol if tol is None else tol
         try:
             yield
         finally:
-            self.gram = full
+            self.gram, self.tol = before
+
+    def forget(self) -> None:
+        """Start anew in another precision: rounding levels and rates of before do not count."""
+        self.rounding = 0.0
+        self._errors.clear()
+        self._residuals.clear()
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): one pass."""
@@ -247,6 +254,10 @@ class Solver(Part, ABC):
     @abstractmethod
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find at least k Ritz pairs; read the matrix through `watch` only."""
+
+    def working_dtype(self, dtype: np.dtype, tol: float) -> np.dtype:
+        """Return the precision that a matrix of this dtype is worked on in for this target."""
+        return dtype
 
     def solve(
         self,

@@ -51,16 +51,12 @@ class Subspace:
         Of the basis.
     F : ndarray of shape (n, m), optional
         Features.
-    FF : ndarray of shape (m, m), optional
-        F'F, where it is known already.
     """
 
-    def __init__(
-        self, n: int, most: int, dtype: np.dtype, F: np.ndarray | None = None, FF: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, n: int, most: int, dtype: np.dtype, F: np.ndarray | None = None) -> None:
         self._basis, self._excess = (np.empty((most, n), dtype).T for _ in range(2))  # columns lie together
         self.F = np.empty((n, 0), dtype) if F is None else F
-        self.FF = inner(self.F, self.F) if FF is None else FF
+        self.FF = inner(self.F, self.F)
         m = self.F.shape[1]
         self.A, self.P = np.empty((m, 0)), np.empty((m, 0))
         self.T, self.N = np.empty((0, 0)), np.empty((0, 0))

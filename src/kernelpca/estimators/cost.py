@@ -1,0 +1,191 @@
+"""What a fit will cost, in bytes and in seconds, before anything large is allocated.
+
+Bytes follow from shapes. Seconds follow from how fast this machine makes tiles of this kernel on this data and how fast
+it multiplies: both are measured on a small piece.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.solvers import BlockKrylov, Dense, Solver
+from kernelpca.solvers.block_krylov import default_block
+from kernelpca.solvers.landmarks import default_count
+from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
+
+PACKING = 25  # columns whose time a thin product spends on bringing the matrix in
+SAMPLE = 1024  # rows of which tiles are made for a calibration
+SLOW_LAPACK = 8.0  # how much slower a dense eigensolver runs than a matrix product of as many operations
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a problem.
+
+    Attributes
+    ----------
+    n, k : int
+        Rows and components.
+    row_bytes : int
+        Bytes of a row of the training data.
+    itemsize : int
+        Bytes of a number.
+    definite, cheap_columns : bool
+        Whether landmarks can be a start.
+    """
+
+    n: int
+    k: int
+    row_bytes: int
+    itemsize: int
+    definite: bool = True
+    cheap_columns: bool = True
+
+    @property
+    def matrix(self) -> int:
+        """Bytes of the whole matrix."""
+        return self.n * self.n * self.itemsize
+
+    @property
+    def tiles(self) -> int:
+        """Bytes of the tiles on and above the diagonal."""
+        return self.n * (self.n + TILE) // 2 * self.itemsize
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self.row_bytes // self.itemsize
+
+
+def landmarks_of(solver: Solver, shape: Shape) -> int:
+    """Return how many landmarks a solver will start from."""
+    if not isinstance(solver, BlockKrylov) or not (shape.definite and shape.cheap_columns):
+        return 0
+    given = solver.landmarks
+    return min(default_count(shape.n, shape.k) if given is None else given, shape.n)
+
+
+def block_of(solver: Solver, shape: Shape, stored: bool) -> int:
+    """Return how many columns its passes will have."""
+    if isinstance(solver, BlockKrylov):
+        cost = 0.0 if stored or solver.criterion != "residual" else 64.0 + shape.width
+        return min(solver.block_size or default_block(shape.k, cost), shape.n)
+    return {"Lanczos": 1, "Lbfgs": shape.k}.get(type(solver).__name__, shape.k + 10)
+
+
+def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
+    """Return how many passes a solver is likely to take where the spectrum decays; slow spectra take more."""
+    digits = -np.log10(max(tol, 1e-15))
+    if isinstance(solver, BlockKrylov):
+        started = landmarks_of(solver, shape) > 0
+        if solver.criterion == "residual":
+            return int(np.ceil(0.75 * digits + (0.5 if started else 3.0)))
+        first = 1 if solver.criterion == "variance" else 2
+        return first + max(int(np.ceil((digits - 4) / 3)), 0) + (0 if started else 3)
+    name = type(solver).__name__
+    return int({"Lanczos": 3 * shape.k + 20, "Lbfgs": 10 * digits, "Dense": 2}.get(name, 4 * digits + 4))
+
+
+def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
+    """Return the memory of an iterative solver after so many passes, or with a full basis."""
+    n, k, item = shape.n, shape.k, shape.itemsize
+    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape)
+    if isinstance(solver, BlockKrylov):
+        basis = min(solver.basis_size(k, p), n)
+        used = basis if passes is None else min(p * passes, basis)
+    else:
+        used = {"Lanczos": 2 * k + 20, "Lbfgs": 12 * k}.get(type(solver).__name__, 3 * p)
+    columns = p + 9
+    working = m + 2 * used + (4 + (0 if stored else available_threads())) * columns
+    starting = 3 * m + p
+    return n * item * max(working, starting) + 4 * n * k * 8
+
+
+def dense_bytes(n: int, k: int, matrix: int) -> int:
+    """Return what LAPACK needs: the matrix, a float64 copy, its work space, vectors and their products."""
+    work = 3 * n * n * 8 if 3 * (k + 1) > n else 26 * n * 8
+    return matrix + n * n * 8 + work + 5 * n * k * 8
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast this machine is.
+
+    Attributes
+    ----------
+    entries : float
+        Kernel values in tiles, a second, on all cores.
+    flops : float
+        Operations of a matrix product in the working precision, a second, on all cores.
+    """
+
+    entries: float
+    flops: float
+
+
+def calibrate(kernel: Kernel, X: Rows) -> Rates:
+    """Measure how fast tiles of this kernel are made of these rows, and how fast matrices are multiplied."""
+    sample = X[: min(n_rows(X), SAMPLE)]
+    m, dtype = n_rows(sample), dtype_of(X)
+    size = min(kernel.tile, max(m // 3, 1))
+    tiles = half_tiles(m, size)
+
+    def work(tile: np.ndarray, rows: slice, cols: slice) -> None:
+        height, width = rows.stop - rows.start, cols.stop - cols.start
+        kernel.compute(sample[rows], sample[cols], tile[: height * width].reshape(height, width))
+
+    def make() -> np.ndarray:
+        return np.empty(size * size, dtype)
+
+    workers = None if kernel.parallel else 1
+    share_out(tiles[:2], work, make, workers)  # the first use may compile
+    began = time.perf_counter()
+    share_out(tiles, work, make, workers)
+    seconds = max(time.perf_counter() - began, 1e-6)
+    made = sum((r.stop - r.start) * (c.stop - c.start) for r, c in tiles)
+    return Rates(made / seconds, product_rate(dtype.itemsize))
+
+
+@lru_cache(maxsize=2)
+def product_rate(itemsize: int) -> float:
+    """Operations a second of a matrix product on all cores."""
+    A = np.ones((512, 512), dtype={4: np.float32, 8: np.float64}[itemsize])
+    best = np.inf
+    for _ in range(3):
+        began = time.perf_counter()
+        A @ A
+        best = min(best, time.perf_counter() - began)
+    return 2 * 512**3 / best
+
+
+def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates) -> float:
+    """Predict the time of a fit where the spectrum decays."""
+    n, k = shape.n, shape.k
+    making = 0.0 if path == "given" else n * n / 2 / rates.entries
+    if isinstance(solver, Dense):
+        flops = SLOW_LAPACK * (4 / 3 * n**3 + (4 * n**3 if 3 * (k + 1) > n else 4 * n * n * k))
+        return making + flops / product_rate(8) + 2 * n * n * k / rates.flops
+    stored = path != "tiled"
+    p, m, passes = block_of(solver, shape, stored), landmarks_of(solver, shape), passes_of(solver, shape, tol)
+    thin = 2 * n * n * (p + PACKING) / rates.flops
+    start = n * m / rates.entries + 4 * n * m * m / rates.flops
+    algebra = 12 * n * (m + p * (passes + 1) / 2) * p / rates.flops + 2e-9 * (m + p * passes) ** 3 / 10
+    repeated = passes * (thin + algebra) + start
+    return making + repeated if stored else passes * making + repeated
+
+
+def approximation_that_fits(shape: Shape, limit: int) -> str:
+    """Say which approximation would fit where no exact path does."""
+    rows = int(limit / (4 * shape.itemsize * (6 * default_block(shape.k) + shape.width + 64)))
+    rows = min(rows, shape.n // 2, 5000)
+    if rows <= max(4 * shape.k, 50):
+        return "Even a sample of the rows would hardly fit: raise memory_limit."
+    return (
+        f"Or fit on a random sample, such as {rows} rows, and transform the others: "
+        f"model.fit(X[rng.choice({shape.n}, {rows}, replace=False)]).transform(X)."
+    )
