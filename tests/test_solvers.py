@@ -10,10 +10,10 @@ from contracts.solver import SolverContract, span_distance, with_spectrum
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import RBF
 from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, as_solver
-from kernelpca.solvers.block_krylov import orthonormal
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
 from kernelpca.solvers.protocol import leading_signs
+from kernelpca.solvers.rayleigh_ritz import orthonormal
 
 
 class TestSolvers(SolverContract):

@@ -50,7 +50,7 @@ class Gram(ABC):
 
         return self if self.dtype == np.float32 else SingleGram(self)
 
-    def release(self) -> None:
+    def release(self) -> None:  # noqa: B027
         """Give back memory that only makes later passes faster."""
 
     def trace(self) -> float:

@@ -4,6 +4,7 @@ from kernelpca.solvers.block_krylov import BlockKrylov
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.lanczos import Lanczos
+from kernelpca.solvers.lbfgs import Lbfgs
 from kernelpca.solvers.lobpcg import Lobpcg
 from kernelpca.solvers.names import SOLVERS, as_solver
 from kernelpca.solvers.protocol import IndefiniteKernelWarning, Progress, Solution, Solver
@@ -16,6 +17,7 @@ __all__ = [
     "Dense",
     "IndefiniteKernelWarning",
     "Lanczos",
+    "Lbfgs",
     "Lobpcg",
     "Progress",
     "Randomized",

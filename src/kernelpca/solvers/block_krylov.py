@@ -13,7 +13,7 @@ from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import Start, default_count, landmark_start
 from kernelpca.solvers.probes import Probes
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import inner, orthonormal_columns, starting_block
+from kernelpca.solvers.rayleigh_ritz import orthonormal, starting_block
 from kernelpca.solvers.subspace import Subspace
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
@@ -221,23 +221,6 @@ def default_block(k: int, entry_cost: float = 16.0) -> int:
     """Return how many columns a pass for k components has: a multiple of eight."""
     spare = min(max(entry_cost / 8, SPARE), k + 3 * SPARE)
     return 8 * max(2, int(np.ceil((k + spare) / 8)))
-
-
-def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
-    """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out."""
-    room = Q.shape[0] - Q.shape[1]
-    for _ in range(2):
-        W = W - Q @ (Q.T @ W)
-    squares, Z = np.linalg.eigh(inner(W, W))
-    if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
-        block = W @ (Z[:, ::-1] / np.sqrt(squares[::-1])).astype(W.dtype)[:, :room]
-    else:
-        block, R = np.linalg.qr(W)
-        U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
-        block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
-    if block.shape[1]:
-        block = orthonormal_columns(block - Q @ (Q.T @ block))  # what was small has lost digits
-    return block
 
 
 def _power_of_two(passes: int) -> bool:

@@ -8,6 +8,7 @@ from kernelpca.parts import explain_unknown
 from kernelpca.solvers.block_krylov import BlockKrylov
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.lanczos import Lanczos
+from kernelpca.solvers.lbfgs import Lbfgs
 from kernelpca.solvers.lobpcg import Lobpcg
 from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.randomized import Randomized
@@ -18,6 +19,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "randomized": Randomized,
     "block_krylov": BlockKrylov,
     "lobpcg": Lobpcg,
+    "lbfgs": Lbfgs,
 }
 
 

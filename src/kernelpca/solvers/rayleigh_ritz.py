@@ -34,6 +34,23 @@ def orthonormal_columns(W: np.ndarray) -> np.ndarray:
     return V
 
 
+def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
+    """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out."""
+    room = Q.shape[0] - Q.shape[1]
+    for _ in range(2):
+        W = W - Q @ (Q.T @ W)
+    squares, Z = np.linalg.eigh(inner(W, W))
+    if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
+        block = W @ (Z[:, ::-1] / np.sqrt(squares[::-1])).astype(W.dtype)[:, :room]
+    else:
+        block, R = np.linalg.qr(W)
+        U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
+        block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
+    if block.shape[1]:
+        block = orthonormal_columns(block - Q @ (Q.T @ block))  # what was small has lost digits
+    return block
+
+
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """(n, a), (n, b) -> (a, b): A'B in float64, at the speed of the working precision."""
     if A.dtype == np.float64:
