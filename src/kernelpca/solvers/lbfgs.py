@@ -34,6 +34,8 @@ class Lbfgs(Solver):
     proposition 3.4, from a standard normal start. At the optimum -2 times the cost is the captured variance.
     """
 
+    needs_definite = True
+
     def __init__(self, memory: int = 10, max_iter: int = 1000, indefinite: str = "warn") -> None:
         self.memory = memory
         self.max_iter = max_iter
@@ -53,16 +55,24 @@ class Lbfgs(Solver):
             H = h.reshape(n, k)
             GH = watch.matmat(H.astype(dtype, copy=False))
             cost, gradient = dual_cost(H, GH)
-            ritz = _ritz_pairs(H, GH)
-            R = residual_matrix(ritz.values, ritz.vectors, ritz.products)
-            found[:] = [ritz]
-            if watch.report(ritz.values, np.linalg.norm(R, axis=0), captured=-2 * cost):
+            values, vectors, products = _ritz_pairs(H, GH)
+            R = residual_matrix(values, vectors, products)
+            found[:] = [Ritz(values, vectors, products)]
+            if watch.report(values, np.linalg.norm(R, axis=0), captured=-2 * cost):
                 raise StopIteration
             return cost, gradient.ravel()
 
-        options = {"maxcor": self.memory, "maxiter": self.max_iter, "maxfun": self.max_iter, "ftol": 0.0, "gtol": 0.0}
         with suppress(StopIteration):
-            minimize(evaluate, H.ravel(), jac=True, method="L-BFGS-B", options=options)
+            while True:  # where a line search loses its way in rounding, a step H = G H (H'G H)^(-1/2) helps it on
+                before = watch.passes
+                limit = self.max_iter - before
+                options = {"maxcor": self.memory, "maxiter": limit, "maxfun": limit, "ftol": 0.0, "gtol": 0.0}
+                minimize(evaluate, H.ravel(), jac=True, method="L-BFGS-B", options=options)
+                if watch.passes >= self.max_iter:
+                    break
+                products, values = found[0].products, found[0].values
+                H = np.zeros((n, k))
+                H[:, : len(values)] = products / np.sqrt(np.maximum(values, 1e-15 * values[0]))
         ritz = found[0]
         missing = k - len(ritz.values)
         if missing > 0:  # a matrix of lower rank: H has lost columns, which are as good as any others
@@ -88,7 +98,7 @@ def dual_cost(H: np.ndarray, GH: np.ndarray) -> tuple[float, np.ndarray]:
     return cost, H - GH @ (U * inverse @ U.T)
 
 
-def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> Ritz:
+def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the Ritz pairs of the span of H, whose product is known; fewer where H is nearly dependent."""
     sizes, Z = np.linalg.eigh(inner(H, H))
     kept = sizes > 1e-10 * sizes[-1]
@@ -96,4 +106,4 @@ def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> Ritz:
     T = W.T @ inner(H, GH.astype(np.float64, copy=False)) @ W
     values, S = np.linalg.eigh((T + T.T) / 2)
     turn = W @ S[:, ::-1]
-    return Ritz(values[::-1], (H @ turn).astype(GH.dtype, copy=False), (GH @ turn).astype(GH.dtype, copy=False))
+    return values[::-1], (H @ turn).astype(GH.dtype, copy=False), (GH @ turn).astype(GH.dtype, copy=False)

@@ -249,6 +249,7 @@ class Solver(Part, ABC):
 
     indefinite: str = "warn"
     criterion: str = "residual"
+    needs_definite: bool = False  # whether it works on positive semi-definite matrices only
     advice: str = "max_iter"
 
     @abstractmethod
