@@ -21,6 +21,7 @@ from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
+from kernelpca.progress import ProgressBar
 from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_numbers, check_weights
@@ -61,8 +62,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
     random_state : int, Generator, RandomState or None, default=None
         Seed of random starts; None is a fixed seed, so that fits repeat.
-    callback : callable, optional
-        Told a `kernelpca.solvers.Progress` after each pass; if it returns True the fit stops with what it has.
+    callback : callable, "bar" or None, default=None
+        Told a `kernelpca.solvers.Progress` after each pass (how many components have converged, the error, the time
+        that is likely to remain); if it returns True the fit stops with what it has. "bar" draws a progress bar.
 
     Attributes
     ----------
@@ -109,7 +111,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tol: float = 1e-4,
         memory_limit: int | float | str | None = None,
         random_state: Any = None,
-        callback: Callback | None = None,
+        callback: Callback | str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -227,14 +229,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit(self, X: Any, sample_weight: Any) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
         before = self.__dict__.copy()
+        callback: Any = ProgressBar() if isinstance(self.callback, str) and self.callback == "bar" else self.callback
         try:
-            return self._fit_anew(X, sample_weight)
+            return self._fit_anew(X, sample_weight, callback)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        finally:
+            if isinstance(callback, ProgressBar):
+                callback.close()
 
-    def _fit_anew(self, X: Any, sample_weight: Any) -> Fit | None:
+    def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
         kernel = clone(as_kernel(self.kernel))  # setting parameters later must not change a fitted model
         rows = self._check_rows(X, reset=True)
@@ -250,7 +256,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
                 "center."
             )
-        request = self._request(n)
+        request = self._request(n, callback)
         self.kernel_ = kernel.resolve(rows, weights)
         if isinstance(kernel, Precomputed):
             fitted = fit_gram(as_gram(rows), request, weights)
@@ -262,10 +268,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._counted = counted if dropped and isinstance(kernel, Precomputed) else None
         return None if dropped else fitted
 
-    def _request(self, n: int) -> Request:
+    def _request(self, n: int, callback: Callback | None = None) -> Request:
         """Check the parameters that are no parts, and gather what is asked of the decomposition."""
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback={self.callback!r} cannot be called: give a function of one argument, or None.")
+        if callback is not None and not callable(callback):
+            raise TypeError(
+                f'callback={callback!r} cannot be called: give a function of one argument, "bar" for a progress bar, '
+                "or None."
+            )
         if not isinstance(self.center, bool | np.bool_):
             raise ValueError(f"center={self.center!r}: center must be True or False.")
         return Request(
@@ -275,7 +284,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             tol=self.tol,
             memory_limit=self.memory_limit,
             rng=as_generator(self.random_state),
-            callback=self.callback,
+            callback=callback,
         )
 
     def _store(self, fitted: Fit, n: int) -> None:

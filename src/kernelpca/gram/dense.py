@@ -21,6 +21,8 @@ class DenseGram(Gram):
         What to call it in messages.
     symmetric : bool, default=False
         Whether it is known to be symmetric, so that this need not be checked.
+    cache : int, default=0
+        Bytes that a copy of half of it in float32 may take, for targets that float32 can reach.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class DenseGram(Gram):
         positive_definite: bool = False,
         source: str = "The kernel matrix",
         symmetric: bool = False,
+        cache: int = 0,
     ) -> None:
         check_square(K.shape)
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
@@ -36,6 +39,7 @@ class DenseGram(Gram):
         if not symmetric:
             check_symmetric(K)
         self.K = K
+        self.cache = cache
         self._squares: float | None = None
         self.shape = (K.shape[0], K.shape[0])
         self.dtype = K.dtype
@@ -44,6 +48,12 @@ class DenseGram(Gram):
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): as (V'K)', which BLAS does a fifth faster than K V for a thin V."""
         return np.ascontiguousarray((check_block(V, self.shape[0]).astype(self.dtype, copy=False).T @ self.K).T)
+
+    def single(self) -> Gram:
+        """Return this matrix in tiles of float32."""
+        from kernelpca.gram.single import SingleTiles
+
+        return self if self.dtype == np.float32 else SingleTiles(self.K, self.positive_definite, self.cache)
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""

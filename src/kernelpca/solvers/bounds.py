@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.protocol import Gram
+from kernelpca.solvers.rayleigh_ritz import small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
 
 
@@ -61,14 +62,14 @@ def ritz_bound(values: np.ndarray, coupling: np.ndarray, k: int, n: int, mu: flo
     """Bound the sum of the k largest eigenvalues of [[diag(values), B'], [B, mu I]], coupling = B'B, of size n."""
     if not np.isfinite(mu):
         return float("inf")
-    strengths, directions = np.linalg.eigh(coupling)
+    strengths, directions = small_eigh(coupling)
     root = np.sqrt(np.maximum(strengths, 0.0))[:, None] * directions.T  # root' root = coupling
     root = root[strengths > 0]
     rest = n - len(values)
     s = min(len(root), rest)
     root = root[len(root) - s :]
     M = np.block([[np.diag(values), root.T], [root, mu * np.eye(s)]])
-    return _largest_sum(np.linalg.eigvalsh(M), mu, rest - s, k)
+    return _largest_sum(small_eigvalsh(M), mu, rest - s, k)
 
 
 def nystrom_bound(subspace: Subspace, readout: Readout, k: int, n: int, mu: float) -> float:
@@ -80,13 +81,13 @@ def nystrom_bound(subspace: Subspace, readout: Readout, k: int, n: int, mu: floa
     positive = readout.values > 0
     values = readout.values[positive]
     c = readout.on_features[:, positive].T @ subspace.A + readout.on_excess[:, positive].T @ subspace.T
-    left, V = np.linalg.eigh(np.eye(subspace.size) - c.T @ c)
+    left, V = small_eigh(np.eye(subspace.size) - c.T @ c)
     kept = left > 1e-12
     coordinates = np.vstack([c, np.sqrt(left[kept])[:, None] * V[:, kept].T])
     H = -mu * coordinates @ coordinates.T
     H[np.diag_indices_from(H)] += mu
     H[np.diag_indices(len(values))] += values
-    return _largest_sum(np.linalg.eigvalsh(H), mu, n - len(H), k)
+    return _largest_sum(small_eigvalsh(H), mu, n - len(H), k)
 
 
 def rigorous_bound(values: np.ndarray, coupling: np.ndarray, k: int, gram: Gram, rounding: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.bounds import largest_outside, nystrom_bound, rigorous_bound, trace_error
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.rayleigh_ritz import residual_matrix
+from kernelpca.solvers.rayleigh_ritz import residual_matrix, small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
 
 SAFETY = 1.5  # what estimates from probes are multiplied by
@@ -153,10 +153,10 @@ class Evidence:
         D = self._rest.T.astype(np.float64) @ self._rest
         typical = np.trace(D) / np.trace(C) if np.trace(C) > 0 else 0.0
         second = second_order(values, np.sqrt(np.square(seen).mean(axis=1)), typical)
-        sizes, Z = np.linalg.eigh((C + C.T) / 2)
+        sizes, Z = small_eigh((C + C.T) / 2)
         kept = sizes > max(self.rounding * len(U), 1e-12 * sizes[-1])
         R = Z[:, kept] / np.sqrt(sizes[kept])
-        missed = np.linalg.eigvalsh(R.T @ D @ R)
+        missed = small_eigvalsh(R.T @ D @ R)
         merged = np.sort(np.concatenate([values, missed]))[::-1][:k]
         return max(float(first), 0.0) + second + float(merged.sum() - values.sum())
 

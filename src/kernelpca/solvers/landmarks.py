@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelpca.gram.protocol import Gram
-from kernelpca.solvers.rayleigh_ritz import inner
+from kernelpca.solvers.rayleigh_ritz import inner, small_eigh
 
 ENOUGH = 2500  # rows from which landmarks save more than they cost
 MOST = 600  # landmarks when the user sets no number
@@ -55,7 +55,7 @@ def landmark_start(gram: Gram, m: int, p: int, rng: np.random.Generator) -> Star
     """Take m landmarks at random and return the p leading directions of the Nyström approximation from them."""
     n = gram.shape[0]
     F = gram.landmark_features(np.sort(rng.choice(n, m, replace=False)))
-    values, S = np.linalg.eigh(inner(F, F))
+    values, S = small_eigh(inner(F, F))
     values, S = values[::-1][: KEPT * p], S[:, ::-1][:, : KEPT * p]
     positive = values > 10 * float(np.finfo(F.dtype).eps) * values.max(initial=0.0)
     values, S = values[positive], S[:, positive]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
-from kernelpca.tiles import blocks
+from kernelpca.tiles import blocks, one_blas_thread
+
+SMALL = 512  # rows of a matrix that one thread factors as fast as two
 
 ROWS = 8192  # rows whose products are added up in the working precision; blocks of rows are added in float64
 
@@ -39,7 +43,7 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
     room = Q.shape[0] - Q.shape[1]
     for _ in range(2):
         W = W - Q @ (Q.T @ W)
-    squares, Z = np.linalg.eigh(inner(W, W))
+    squares, Z = small_eigh(inner(W, W))
     if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
         block = W @ (Z[:, ::-1] / np.sqrt(squares[::-1])).astype(W.dtype)[:, :room]
     else:
@@ -61,10 +65,27 @@ def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return total
 
 
+def small_eigh(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(q, q) -> (q,), (q, q): eigenvalues, smallest first, and eigenvectors of a symmetric matrix."""
+    with _few_threads(len(M)):
+        return np.linalg.eigh(M)
+
+
+def small_eigvalsh(M: np.ndarray) -> np.ndarray:
+    """(q, q) -> (q,): eigenvalues of a symmetric matrix, smallest first."""
+    with _few_threads(len(M)):
+        return np.linalg.eigvalsh(M)
+
+
+def _few_threads(size: int) -> AbstractContextManager[object]:
+    """Keep BLAS to one thread for a small factorization: two gain nothing, and on a busy machine lose a lot."""
+    return one_blas_thread if size <= SMALL else nullcontext()
+
+
 def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n, p) orthonormal, (n, p) its product -> Ritz values (p,), vectors and products (n, p), largest first."""
     T = (Q.T @ Y).astype(np.float64)
-    values, S = np.linalg.eigh((T + T.T) / 2)
+    values, S = small_eigh((T + T.T) / 2)
     S = S[:, ::-1].astype(Q.dtype)
     return values[::-1], Q @ S, Y @ S
 

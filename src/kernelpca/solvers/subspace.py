@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.solvers.rayleigh_ritz import ROWS, inner
+from kernelpca.solvers.rayleigh_ritz import ROWS, inner, small_eigh
 from kernelpca.tiles import blocks
 
 
@@ -99,7 +99,7 @@ class Subspace:
 
     def ritz(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Ritz values (q,), largest first, and their coefficients (q, q) on the basis."""
-        values, S = np.linalg.eigh(self.T + self.A.T @ self.A)
+        values, S = small_eigh(self.T + self.A.T @ self.A)
         return values[::-1], S[:, ::-1]
 
     def vectors(self, S: np.ndarray) -> np.ndarray:
@@ -135,12 +135,12 @@ class Subspace:
         level : float
             Rounding level.
         """
-        sizes, Z = np.linalg.eigh(self.T)
+        sizes, Z = small_eigh(self.T)
         kept = sizes > level
         R = Z[:, kept] / np.sqrt(sizes[kept])
         M = extended(self.FF, np.vstack([self.P @ R, R.T @ self.N @ R]))
         m = len(self.FF)
-        values, S = np.linalg.eigh(M)
+        values, S = small_eigh(M)
         values, S = values[::-1], S[:, ::-1]
         scaled = S / np.sqrt(np.where(values > 0, values, np.inf))
         return Readout(values, scaled[:m], R @ scaled[m:], R, float(np.trace(M)))

@@ -1,0 +1,93 @@
+"""Tables of a benchmark run as Markdown and CSV, with the machine they were measured on."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+from threadpoolctl import threadpool_info
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def machine() -> str:
+    """Describe this machine in one sentence."""
+    cpu = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    blas = next((lib for lib in threadpool_info() if lib["user_api"] == "blas"), {})
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GiB; {blas.get('internal_api', 'BLAS')} "
+        f"{blas.get('version', '')} on {blas.get('num_threads', '?')} threads; Python {platform.python_version()}, "
+        f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}."
+    )
+
+
+@dataclass
+class Table:
+    """Rows of text under a title."""
+
+    title: str
+    columns: Sequence[str]
+    rows: list[list[str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, *cells: object) -> None:
+        """Add a row and show it."""
+        self.rows.append([_text(cell) for cell in cells])
+        print(" | ".join(self.rows[-1]), flush=True)
+
+    def markdown(self) -> str:
+        """Return the table as a page."""
+        lines = [f"# {self.title}", "", machine(), ""]
+        lines += ["| " + " | ".join(self.columns) + " |", "|" + "---|" * len(self.columns)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([*lines, "", *self.notes, ""])
+
+    def write(self, name: str) -> None:
+        """Write NAME.md and NAME.csv into the folder of results."""
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(self.markdown())
+        with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(self.columns)
+            writer.writerows(self.rows)
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3g}"
+    return str(cell)
+
+
+def best_of(runs: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, tuple[float, object]]:
+    """Return the shortest time of each run and what it gave; they take turns, so that none has the quieter machine."""
+    best: dict[str, tuple[float, object]] = {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            began = time.perf_counter()
+            answer = run()
+            seconds = time.perf_counter() - began
+            if name not in best or seconds < best[name][0]:
+                best[name] = seconds, answer
+    return best
+
+
+def data_file(name: str) -> Path:
+    """Return the path of a data set in the folder that KERNELPCA_DATA names."""
+    folder = os.environ.get("KERNELPCA_DATA")
+    if not folder or not (Path(folder) / name).exists():
+        raise SystemExit(f"{name} is needed: set KERNELPCA_DATA to the folder that holds it.")
+    return Path(folder) / name

@@ -1,0 +1,168 @@
+"""From rows to scores: the whole path, beside scikit-learn and others, on USPS and on few rows.
+
+python benchmarks/whole_path.py
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from sklearn.decomposition import KernelPCA as Theirs
+
+from kernelpca import KernelPCA
+from kernelpca.kernels import RBF
+from kernelpca.solvers import BlockKrylov
+from tables import Table, best_of
+from tasks import usps
+
+COMPONENTS = 20
+
+
+def score_error(Z: np.ndarray, exact: np.ndarray) -> float:
+    """Return the largest relative error of a component's scores, whatever its sign."""
+    signs = np.sign((Z * exact).sum(axis=0))
+    return float((np.linalg.norm(Z * signs - exact, axis=0) / np.linalg.norm(exact, axis=0)).max())
+
+
+def keops(X: np.ndarray, gamma: float) -> Callable[[], np.ndarray] | None:
+    """Return kernel PCA by PyKeOps and eigsh, if it is installed."""
+    try:
+        from pykeops.numpy import LazyTensor
+    except ImportError:
+        return None
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    def run() -> np.ndarray:
+        n = len(X)
+        K = (-gamma * ((LazyTensor(X[:, None, :]) - LazyTensor(X[None, :, :])) ** 2).sum(-1)).exp()
+
+        def centered(v: np.ndarray) -> np.ndarray:
+            v = np.asarray(v, dtype=X.dtype).reshape(n, 1)
+            y = K @ np.ascontiguousarray(v - v.mean())
+            return (y - y.mean()).ravel()
+
+        values, U = eigsh(LinearOperator((n, n), matvec=centered, dtype=X.dtype), COMPONENTS)
+        return U[:, ::-1] * np.sqrt(values[::-1])
+
+    return run
+
+
+def kernlab(X: np.ndarray, gamma: float, limit: float) -> str:
+    """Return the seconds of R's kernlab::kpca, or why there are none."""
+    if not shutil.which("Rscript"):
+        return "R is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder) / "rows.bin"
+        X.astype(np.float64).T.tofile(rows)  # R reads columns
+        code = (
+            "suppressMessages(library(kernlab)); "
+            f"x <- matrix(readBin('{rows}', 'double', {X.size}), {X.shape[0]}, {X.shape[1]}); "
+            f"t <- system.time(kpca(x, kernel='rbfdot', kpar=list(sigma={gamma}), features={COMPONENTS})); "
+            "cat(t[['elapsed']])"
+        )
+        try:
+            answer = subprocess.run(["Rscript", "-e", code], capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return f"over {limit:.0f} s"
+    return answer.stdout.strip() or "failed: " + answer.stderr.strip().splitlines()[-1]
+
+
+def digits(table: Table) -> None:
+    """All rows of USPS, in both precisions."""
+    X32 = usps()
+    gamma = RBF("median").resolve(X32).gamma
+    exact = KernelPCA(COMPONENTS, kernel=RBF(gamma), tol=1e-9).fit(X32.astype(np.float64))
+    Z, best = exact.transform(X32.astype(np.float64)), float(exact.eigenvalues_.sum())
+    for X in (X32, X32.astype(np.float64)):
+        runs: dict[str, Callable[[], object]] = {
+            "kernelpca, variance 1e-4": lambda X=X: _fitted(
+                KernelPCA(COMPONENTS, kernel=RBF(gamma), solver=BlockKrylov(criterion="variance")), X
+            ),
+            "kernelpca, default": lambda X=X: _fitted(KernelPCA(COMPONENTS, kernel=RBF(gamma)), X),
+        }
+        for solver in ("arpack", "randomized"):
+            runs[f"scikit-learn, {solver}"] = lambda X=X, solver=solver: _fitted(
+                Theirs(COMPONENTS, kernel="rbf", gamma=gamma, eigen_solver=solver, random_state=0), X
+            )
+        best_times = best_of(runs, 5)
+        fastest = min(seconds for name, (seconds, _) in best_times.items() if name.startswith("scikit"))
+        for name, (seconds, (values, scores)) in best_times.items():
+            eta, error = 1 - float(values.sum()) / best, score_error(scores, Z)
+            table.add(f"USPS 9298 x 256 {X.dtype}", name, seconds, fastest / seconds, f"{eta:.1e}", f"{error:.1e}")
+        lazy = keops(X, gamma)
+        if lazy is not None:
+            lazy()
+            began = time.perf_counter()
+            scores = lazy()
+            seconds = time.perf_counter() - began
+            eta = 1 - float(np.square(scores).sum()) / best
+            table.add(
+                f"USPS 9298 x 256 {X.dtype}",
+                "PyKeOps and eigsh",
+                seconds,
+                fastest / seconds,
+                f"{eta:.1e}",
+                f"{score_error(scores, Z):.1e}",
+            )
+    table.add("USPS, first 2000 rows", "R kernlab::kpca", kernlab(X32[:2000], gamma, 300.0), "", "", "")
+    table.add("USPS, first 2000 rows", "kernelpca, default", _seconds(X32[:2000], gamma), "", "", "")
+
+
+def _seconds(X: np.ndarray, gamma: float) -> float:
+    return best_of({"": lambda: KernelPCA(COMPONENTS, kernel=RBF(gamma)).fit(X)})[""][0]
+
+
+def _fitted(model: KernelPCA | Theirs, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    scores = model.fit_transform(X)
+    return model.eigenvalues_, scores
+
+
+def few_rows(table: Table) -> None:
+    """Up to a thousand rows: never slower than scikit-learn."""
+    X = usps().astype(np.float64)
+    for n in (100, 200, 300, 500, 700, 1000):
+        for k in (2, 5, 10, 20):
+            rows, gamma = X[:n], 1 / (256 * X[:n].var())
+            times = best_of(
+                {
+                    "ours": lambda rows=rows, k=k, gamma=gamma: KernelPCA(k, kernel=RBF(gamma)).fit_transform(rows),
+                    "theirs": lambda rows=rows, k=k, gamma=gamma: Theirs(k, kernel="rbf", gamma=gamma).fit_transform(
+                        rows
+                    ),
+                    "arpack": lambda rows=rows, k=k, gamma=gamma: Theirs(
+                        k, kernel="rbf", gamma=gamma, eigen_solver="arpack", random_state=0
+                    ).fit_transform(rows),
+                },
+                15,
+            )
+            ours, theirs, arpack = (times[name][0] for name in ("ours", "theirs", "arpack"))
+            table.add(
+                f"{n} rows, {k} components",
+                "kernelpca, default",
+                ours,
+                theirs / ours,
+                "",
+                f"arpack {arpack / ours:.2f}",
+            )
+
+
+def main() -> None:
+    """Measure and write the tables."""
+    table = Table(
+        "From rows to scores",
+        ["data", "contestant", "seconds", "times faster than scikit-learn", "eta", "worst score"],
+        notes=["USPS: scikit-learn's fastest setting. Few rows: its default, and ARPACK in the last column."],
+    )
+    digits(table)
+    few_rows(table)
+    table.write("whole_path")
+
+
+if __name__ == "__main__":
+    main()

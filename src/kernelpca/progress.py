@@ -1,0 +1,75 @@
+"""A bar for long fits, in terminals and notebooks."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from kernelpca.extras import require
+
+
+class ProgressBar:
+    """A callback that draws a bar: passes so far, components converged, the error, time taken and time left.
+
+    `KernelPCA(callback="bar")` makes one for each fit and closes it; with a solver, use it in a `with` block.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to draw; standard error when not given.
+    """
+
+    def __init__(self, console: Any = None) -> None:
+        self.console = console
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, event: Any) -> None:
+        """Draw the state after a pass."""
+        if self._bar is None:
+            self._open()
+        done = event.seconds
+        left = event.remaining
+        self._bar.update(
+            self._task,
+            completed=done,
+            total=None if left is None else max(done + left, 1e-9),
+            description=describe(event),
+        )
+
+    def _open(self) -> None:
+        rich = require("rich.progress", "cli", "A progress bar")
+        console = self.console or require("rich.console", "cli", "A progress bar").Console(stderr=True)
+        self._bar = rich.Progress(
+            rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn(), console=console
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("kernel PCA", total=None)
+
+    def close(self) -> None:
+        """Take the bar down; the next event opens another."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def describe(event: Any) -> str:
+    """Put an event into a few words."""
+    text = f"pass {event.passes}"
+    if event.converged is not None:
+        text += f", {event.converged} of {event.wanted} components"
+    for name, value in (("bound", event.bound), ("estimate", event.estimate), ("residual", event.relative_residual)):
+        if value is not None:
+            text += f", {name} {value:.0e}"
+            break
+    if event.remaining is not None:
+        text += f", about {event.remaining:.0f} s left"
+    return text
