@@ -230,3 +230,74 @@ def kernel_pca_new(K, K_new, k):
 def ridge_preimage(K_scores, K_new, X, ridge):
     """Kernel ridge regression of inputs on scores, evaluated at new scores."""
     return K_new @ np.linalg.inv(K_scores + ridge * np.eye(len(X))) @ X
+
+
+# approximations from a few products, and what they bound
+
+
+def nystrom(K, V):
+    """K V (V'K V)^-1 V'K, the Nyström approximation from the block V; the inverse is that on the range."""
+    C = K @ V
+    values, vectors = np.linalg.eigh(V.T @ C)
+    result = np.zeros_like(K)
+    for value, vector in zip(values, vectors.T, strict=True):
+        if value > 1e-12 * max(values[-1], 1e-300):
+            column = C @ vector
+            result += np.outer(column, column) / value
+    return result
+
+
+def nystrom_from_columns(K, idx):
+    """C W^-1 C' with C = K[:, idx] and W = K[idx, idx]."""
+    units = np.zeros((len(K), len(idx)))
+    for j, i in enumerate(idx):
+        units[i, j] = 1.0
+    return nystrom(K, units)
+
+
+def nystrom_bound(L, Q, mu, k):
+    """The sum of the k largest eigenvalues of L + mu (I - Q Q')."""
+    values = np.linalg.eigvalsh(L + mu * (np.eye(len(L)) - Q @ Q.T))
+    return sum(sorted(values, reverse=True)[:k])
+
+
+def christoffel(E, Omega, degree, e):
+    """sum_l pi_l(e)^2 up to a degree, by Gram-Schmidt on polynomials given by their values at all eigenvalues.
+
+    The inner product of two polynomials is the sum over eigenvalues of their values there, weighted by |u'Omega|^2.
+    """
+    points, vectors = np.linalg.eigh(E)
+    weights = [sum((u @ omega) ** 2 for omega in Omega.T) for u in vectors.T]
+
+    def product(p, q):
+        return sum(w * a * b for w, a, b in zip(weights, p[0], q[0], strict=True))
+
+    known = []  # each polynomial: its values at the eigenvalues, and at e
+    values, value = np.ones(len(points)), 1.0
+    for _ in range(degree + 1):
+        for _ in range(2):
+            for old in known:
+                share = product((values, value), old)
+                values, value = values - share * old[0], value - share * old[1]
+        norm = sqrt(product((values, value), (values, value)))
+        known.append((values / norm, value / norm))
+        values, value = points * known[-1][0], e * known[-1][1]
+    return sum(at_e**2 for _, at_e in known)
+
+
+def dual_cost(K, H):
+    """1/2 tr H'H - tr sqrt(H'K H)."""
+    half = sum(h**2 for h in H.ravel()) / 2
+    return half - sum(sqrt(max(value, 0.0)) for value in np.linalg.eigvalsh(H.T @ K @ H))
+
+
+def dual_gradient(K, H, step=1e-5):
+    """The gradient of the dual cost by central differences, one entry at a time."""
+    gradient = np.empty_like(H)
+    for i in range(H.shape[0]):
+        for j in range(H.shape[1]):
+            ahead, behind = H.copy(), H.copy()
+            ahead[i, j] += step
+            behind[i, j] -= step
+            gradient[i, j] = (dual_cost(K, ahead) - dual_cost(K, behind)) / (2 * step)
+    return gradient

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
@@ -75,11 +75,12 @@ def share_out(
     if workers == 1:
         return [run(0)]
     with one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
+        futures = [pool.submit(run, which) for which in range(workers)]
         try:
-            return list(pool.map(run, range(workers)))
-        except BaseException:  # an interrupt too: the workers should not go on to the end
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:  # after an error or an interrupt the workers should not go on to the end
             stop.set()
-            raise
+        return [future.result() for future in futures]
 
 
 class _OneBlasThread:

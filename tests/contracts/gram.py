@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from kernelpca.gram import Gram
+import reference
+from kernelpca.gram import CenteredGram, Gram, WeightedGram
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,74 @@ class GramContract:
     def test_a_block_of_the_wrong_height_is_refused(self, case):
         with pytest.raises(ValueError, match="A block of shape"):
             case.gram.matmat(np.ones((len(case.truth) + 1, 2)))
+
+    # what the fast path asks of a matrix
+
+    def test_single_is_the_same_matrix_in_float32(self, case):
+        single = case.gram.single()
+        assert single.dtype == np.float32
+        assert single.shape == case.gram.shape
+        assert single.positive_definite == case.gram.positive_definite
+        assert single.cheap_columns == case.gram.cheap_columns
+        V = np.random.default_rng(1).standard_normal((len(case.truth), 3)).astype(np.float32)
+        size = np.abs(case.truth).max()
+        idx = np.array([0, 2])
+        for actual, expected in (
+            (single.matmat(V), case.truth @ V),
+            (single.matmat(V), case.truth @ V),
+            (single.diagonal(), case.truth.diagonal()),
+            (single.columns(idx), case.truth[:, idx]),
+        ):
+            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5 * size)
+        assert single.matmat(V).dtype == single.columns(idx).dtype == np.float32
+        assert single.trace() == pytest.approx(np.trace(case.truth), rel=1e-5)
+        assert single.single() is single
+
+    def test_landmark_features_are_the_nystrom_approximation_and_stay_below(self, case):
+        gram, n = case.gram, len(case.truth)
+        if not gram.positive_definite:
+            pytest.skip("features are for matrices that are known to be positive semi-definite")
+        if not gram.cheap_columns:
+            pytest.skip("columns of this matrix are not cheap: no solver asks for features")
+        idx = np.array([1, 4, 9, 16, 25, 36])
+        F = gram.landmark_features(idx)
+        assert F.dtype == gram.dtype
+        assert F.shape[0] == n
+        assert F.shape[1] <= len(idx)
+        FF = F.astype(float) @ F.T.astype(float)
+        expected = reference.nystrom(case.truth, landmark_combinations(gram, idx))
+        allowed = 1e4 * float(np.finfo(gram.dtype).eps) * np.abs(case.truth).max()
+        np.testing.assert_allclose(FF, expected, atol=allowed)
+        assert np.linalg.eigvalsh(FF - case.truth)[-1] <= 10 * gram.rounding()
+
+    def test_landmarks_given_twice_do_no_harm(self, case):
+        if not (case.gram.positive_definite and case.gram.cheap_columns):
+            pytest.skip("no features are asked of this matrix")
+        once, twice = np.array([1, 4, 9]), np.array([1, 4, 9, 1, 4])
+        for idx in (once, twice):
+            F = case.gram.landmark_features(idx).astype(float)
+            assert np.isfinite(F).all()
+            assert np.linalg.eigvalsh(F @ F.T - case.truth)[-1] <= 10 * case.gram.rounding()
+
+    def test_release_changes_no_result(self, case):
+        V = np.random.default_rng(2).standard_normal((len(case.truth), 3))
+        case.gram.release()  # before there is anything to give back
+        before = case.gram.matmat(V)
+        case.gram.release()
+        self.close(case, case.gram.matmat(V), before)
+        self.close(case, case.gram.matmat(V), case.truth @ V)
+        self.close(case, case.gram.diagonal(), case.truth.diagonal())
+
+
+def landmark_combinations(gram, idx):
+    """(n, m): the combinations of samples that span the features of landmarks.
+
+    They are the landmarks themselves; of a centered matrix what is left of them without their own mean (the mean of
+    all samples is not known yet); of a weighted one the same, with each sample scaled by the root of its weight.
+    """
+    n, m = gram.shape[0], len(idx)
+    if isinstance(gram, WeightedGram):
+        return landmark_combinations(gram.inner, idx) / gram.roots[:, None].astype(float)
+    units = np.zeros((n, m))
+    units[idx, np.arange(m)] = 1.0
+    return units - units.mean(axis=1, keepdims=True) if isinstance(gram, CenteredGram) else units

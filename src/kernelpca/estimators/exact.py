@@ -109,7 +109,7 @@ def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
     rates = calibrate(kernel.for_centering() if request.center else kernel, X)
     shape = shape_of(kernel, X, k, request)
     plan = make_plan(shape, request.solver, request.memory_limit, request.tol, rates=rates)
-    return advise(plan, shape, request.tol, rates)
+    return advise(plan, shape, request.solver, request.tol, rates)
 
 
 def shape_of(kernel: Kernel, X: Rows, k: int, request: Request) -> Shape:

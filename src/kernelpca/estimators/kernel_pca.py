@@ -158,12 +158,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The machine's speed is measured on a small piece of X. The time holds where the spectrum decays; slow spectra
         (narrow kernels on noise) take more passes. Print the plan to read it.
         """
-        like = clone(self)
-        rows = like._check_rows(X, reset=True)
+        rows = clone(self)._check_rows(X, reset=True)
         kernel = as_kernel(self.kernel)
+        callback: Any = None if isinstance(self.callback, str) and self.callback == "bar" else self.callback
+        request = self._request(n_rows(rows), callback)
         if isinstance(kernel, Precomputed):
-            return plan_gram(as_gram(rows), self._request(n_rows(rows)))
-        return explain_rows(kernel.resolve(rows), rows, self._request(n_rows(rows)))
+            return plan_gram(as_gram(rows), request)
+        return explain_rows(kernel.resolve(rows), rows, request)
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.

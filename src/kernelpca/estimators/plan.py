@@ -129,13 +129,14 @@ def make_plan(
     return plan
 
 
-def advise(plan: Plan, shape: Shape, tol: float, rates: Rates) -> Plan:
-    """Return the plan with what would change with more memory or another target."""
+def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> Plan:
+    """Return the plan with what would change with more memory or another target; `solver` is what was asked for."""
+    wished = _choose_solver(shape, solver, plan.memory_limit, given=plan.path == "given")[0]
     notes = []
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
     anchors = shape.n * shape.row_bytes
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
-        room = anchors + shape.tiles + block_bytes(plan.solver, shape, True)
+        room = anchors + shape.tiles + _tile_bytes(shape) + block_bytes(wished, shape, True)
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(
@@ -177,10 +178,16 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     """Choose between the stored matrix and tiles."""
     passes = passes_of(solver, shape, tol)
     if given:
+        most = block_bytes(solver, shape, True)
+        if most > limit:
+            raise MemoryError(
+                f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
+                f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
+            )
         needed = block_bytes(solver, shape, True, passes)
         return Plan("given", solver, why + "; the matrix was given", needed, limit)
     anchors = shape.n * shape.row_bytes
-    working = available_threads() * (8 * TILE * TILE + 2 * TILE * shape.row_bytes)
+    working = _tile_bytes(shape)
     fixed = anchors + working + block_bytes(solver, shape, True)
     if shape.n <= SQUARE and anchors + shape.matrix + block_bytes(solver, shape, True) <= limit:
         needed = anchors + shape.matrix + block_bytes(solver, shape, True, passes)
@@ -199,7 +206,7 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     if frugal:
         why += f" with {frugal}"
     worst = anchors + block_bytes(solver, shape, False)
-    budget = max(limit - worst, limit // 4)
+    budget = limit - worst
     tiles = min(working, budget)
     cache = max(budget - 2 * tiles, 0)  # what is left keeps some of them
     kept = min(cache / shape.tiles, 1.0) if passes > 1 else 0.0
@@ -210,6 +217,11 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     return Plan(
         "tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache, keep_after=after
     )
+
+
+def _tile_bytes(shape: Shape) -> int:
+    """Return what the workers need for the tiles they are making."""
+    return available_threads() * (8 * TILE * TILE + 2 * TILE * shape.row_bytes)
 
 
 def _frugal(shape: Shape, solver: Solver, room: int) -> tuple[Solver, str]:

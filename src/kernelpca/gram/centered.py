@@ -91,11 +91,12 @@ class CenteredGram(Gram):
         centered one is, and whose features need only be centered themselves.
         """
         C = self.inner.columns(idx)
+        scale = float(np.abs(C[idx]).max(initial=0.0))
         means = C.mean(axis=1)
         C -= means[:, None]
         C -= means[idx]
         C += means[idx].mean()
-        F = nystrom_features(C, idx)
+        F = nystrom_features(C, idx, scale)
         F -= self.w @ F
         return F
 

@@ -78,7 +78,8 @@ class BlockKrylov(Solver):
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Solve in float32 where the target allows it, and finish in float64 where it does not."""
-        if not 0 < self.failure_probability < 1:
+        delta = self.failure_probability
+        if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0 < delta < 1:
             raise ValueError(
                 f"failure_probability={self.failure_probability!r}: give a number between 0 and 1, such as 1e-3."
             )
@@ -142,7 +143,7 @@ class BlockKrylov(Solver):
             restarted = False
             complete = subspace.size >= n or watch.passes >= self.max_iter
             if subspace.size >= k and (self._report(watch, evidence, k) or complete):
-                return self._answer(evidence, k)
+                return self._answer(evidence, k, rng)
             block = self._next(watch, evidence, product[:, :width], p, rng)
             if block.shape[1] > subspace.room:
                 kept = min(k + p, subspace.size + subspace.room - block.shape[1])
@@ -175,15 +176,19 @@ class BlockKrylov(Solver):
         bound = variance_gap(captured - slack, evidence.upper(k) + slack)
         return watch.report(values, residuals, captured, estimate, bound)
 
-    def _answer(self, evidence: Evidence, k: int) -> Ritz:
+    def _answer(self, evidence: Evidence, k: int, rng: np.random.Generator) -> Ritz:
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""
         subspace, readout = evidence.subspace, evidence.readout
-        if self.criterion == "residual" or readout is None or evidence.probes is None:
+        if evidence.probes is None or readout is None:
             lead = evidence.S[:, : k + SPARE]  # some more are a good start for a finish in float64
             return Ritz(evidence.values, subspace.vectors(lead), subspace.products(lead), evidence=evidence)
-        U = evidence.vectors[:, :k]
-        U = U @ (1.5 * np.eye(k) - 0.5 * (U.T @ U)).astype(U.dtype)  # orthonormal to rounding
-        return Ritz(readout.values, U, residuals=evidence.estimated_residuals(k), evidence=evidence)
+        U, values = evidence.vectors[:, :k], readout.values
+        U = U @ (1.5 * np.eye(U.shape[1]) - 0.5 * (U.T @ U)).astype(U.dtype)  # orthonormal to rounding
+        missing = k - U.shape[1]
+        if missing > 0:  # of eigenvalue zero: any others will do
+            U = np.hstack([U, orthonormal(rng.standard_normal((len(U), missing)).astype(U.dtype), U, 0.0)])
+            values = np.concatenate([values, np.zeros(missing)])
+        return Ritz(values, U, residuals=evidence.estimated_residuals(U), evidence=evidence)
 
     def _next(
         self, watch: Watch, evidence: Evidence, product: np.ndarray, p: int, rng: np.random.Generator

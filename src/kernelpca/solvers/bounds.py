@@ -116,5 +116,5 @@ def trace_error(rounding: float, n: int) -> float:
 
 def _largest_sum(spectrum: np.ndarray, mu: float, others: int, k: int) -> float:
     """Add up the k largest of a spectrum and so many others that equal mu."""
-    padded = np.concatenate([spectrum, np.full(min(others, k), mu)])
+    padded = np.concatenate([spectrum, np.full(min(max(others, 0), k), mu)])
     return float(np.sort(padded)[::-1][:k].sum())

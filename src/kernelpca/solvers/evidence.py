@@ -108,6 +108,8 @@ class Evidence:
     def restarted(self) -> None:
         """Forget what was known of the rest: it has grown again."""
         self._mu = float("inf")
+        if self.probes is not None:
+            self.probes.thaw()
 
     def estimate(self, k: int) -> float:
         """Estimate by how much the sum of the k largest eigenvalues exceeds what is captured, relatively."""
@@ -124,13 +126,13 @@ class Evidence:
             excess = SAFETY * second_order(self.values[:k], self.residuals[:k], mean)
         return max(excess / lower, 4 * float(np.finfo(self.gram.dtype).eps))
 
-    def estimated_residuals(self, k: int) -> np.ndarray:
-        """(k,): the residuals of the readout's eigenvectors, estimated from the probes.
+    def estimated_residuals(self, U: np.ndarray) -> np.ndarray:
+        """(n, k) -> (k,): the residuals of the readout's eigenvectors, estimated from the probes.
 
         They are E u, and (u'E omega)^2 has |E u|^2 as its mean.
         """
         assert self._rest is not None
-        return np.sqrt(np.square(self.vectors[:, :k].T @ self._rest, dtype=np.float64).mean(axis=1))
+        return np.sqrt(np.square(U.T @ self._rest, dtype=np.float64).mean(axis=1))
 
     def _seen_by_probes(self, k: int) -> float:
         """Estimate what is missing from the captured sum, by perturbation theory and the probes.

@@ -50,7 +50,7 @@ class Probes:
 
     def riders(self) -> np.ndarray:
         """Return the columns to multiply next."""
-        return self.Omega if self.product is None else self._blocks[-1]
+        return self._blocks[-1] if self.frozen else self.Omega
 
     def take(self, product: np.ndarray) -> None:
         """Take K times the riders; the matrix E is the one of the last `freeze`."""
@@ -66,6 +66,10 @@ class Probes:
         norm = float(np.linalg.norm(self.Omega))
         self._blocks, self._alpha, self._beta = [self.Omega / norm], [], [norm]
         self._step(rest / norm)
+
+    def thaw(self) -> None:
+        """Forget E, which is not what it was; K Omega stays known."""
+        self._apply = None
 
     def _step(self, W: np.ndarray) -> None:
         """Go on with Lanczos' method by E times the last block."""

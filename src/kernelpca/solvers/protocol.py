@@ -391,7 +391,8 @@ def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.n
     if exact:
         upper, estimate = float(values.sum()) + slack, 0.0
     elif ritz.evidence is not None:
-        estimate, upper = ritz.evidence.estimate(k), slack + ritz.evidence.upper(k)
+        upper = slack + ritz.evidence.upper(k)
+        estimate = min(ritz.evidence.estimate(k), variance_gap(lower, upper))  # what is bounded need not be estimated
         probability = ritz.evidence.failure_probability
     else:
         known, coupling = (values, R.T @ R) if ritz.coupling is None else (ritz.values, ritz.coupling)

@@ -13,6 +13,8 @@ import numpy as np
 from kernelpca.solvers.rayleigh_ritz import ROWS, inner, small_eigh
 from kernelpca.tiles import blocks
 
+DEPENDENT = {4: 1e-4, 8: 1e-13}  # of the largest T, by item size: a readout divides by nothing smaller
+
 
 @dataclass(frozen=True)
 class Readout:
@@ -128,7 +130,8 @@ class Subspace:
         """Return the Nyström approximation by the features and the basis together.
 
         K - F F' is positive semi-definite and known on Q, so F F' + Y T^-1 Y' lies between F F' and K, nearer to K
-        than Rayleigh-Ritz on Q. Directions in which T is below `level` are rounding error.
+        than Rayleigh-Ritz on Q. Directions in which T is below `level` are rounding error; so, in what is divided by T,
+        are those of much smaller T than others: for a direction of size t the products are known to eps sqrt(t max T).
 
         Parameters
         ----------
@@ -136,7 +139,7 @@ class Subspace:
             Rounding level.
         """
         sizes, Z = small_eigh(self.T)
-        kept = sizes > level
+        kept = sizes > max(level, DEPENDENT[self._basis.dtype.itemsize] * sizes.max(initial=0.0))
         R = Z[:, kept] / np.sqrt(sizes[kept])
         M = extended(self.FF, np.vstack([self.P @ R, R.T @ self.N @ R]))
         m = len(self.FF)

@@ -1,0 +1,516 @@
+"""What a fit will take and what it took: plans, memory, interrupts, and what is said when something cannot be."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import kernelpca.memory
+from kernelpca import KernelPCA
+from kernelpca.estimators.cost import (
+    Rates,
+    Shape,
+    approximation_that_fits,
+    block_bytes,
+    block_of,
+    calibrate,
+    dense_bytes,
+    landmarks_of,
+    passes_of,
+    seconds_of,
+)
+from kernelpca.estimators.plan import Plan, advise, make_plan, readable_seconds
+from kernelpca.gram import DenseGram
+from kernelpca.kernels import RBF, Custom, Spectrum
+from kernelpca.memory import PeakMemory, resident_bytes
+from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Lbfgs, Randomized
+from kernelpca.tiles import all_tiles, share_out
+
+RATES = Rates(entries=1e8, flops=1e10)
+X = np.random.default_rng(0).standard_normal((1700, 6)) * [3, 2, 1, 0.5, 0.3, 0.2]
+SMALL = X[:120]
+
+
+def large_shape(**changes):
+    return Shape(**{"n": 20_000, "k": 10, "row_bytes": 8 * 50, "itemsize": 8, **changes})
+
+
+# plans
+
+
+shapes = st.builds(
+    Shape,
+    n=st.integers(2, 300_000),
+    k=st.integers(1, 60),
+    row_bytes=st.integers(1, 2000).map(lambda width: 8 * width),
+    itemsize=st.sampled_from([4, 8]),
+    definite=st.booleans(),
+).filter(lambda shape: shape.k <= shape.n)
+solvers = st.sampled_from(
+    ["auto", "dense", "lanczos", "randomized", BlockKrylov(), BlockKrylov("variance"), BlockKrylov(landmarks=50)]
+)
+
+
+def plan_or_refusal(shape, solver, limit, tol):
+    """The plan, or None and why there is none."""
+    try:
+        return make_plan(shape, solver, limit, tol, rates=RATES), ""
+    except MemoryError as error:
+        return None, str(error)
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(shapes, solvers, st.integers(10**5, 10**11), st.sampled_from([1e-2, 1e-4, 1e-8]))
+def test_a_plan_keeps_to_what_is_granted_or_says_that_it_cannot(shape, solver, limit, tol):
+    plan, text = plan_or_refusal(shape, solver, limit, tol)
+    if plan is None:
+        assert "n_components" in text
+        assert "memory_limit" in text
+        return
+    assert 0 < plan.predicted_bytes <= limit == plan.memory_limit
+    assert plan.predicted_seconds > 0
+    assert plan.path in ("dense", "stored", "tiled")
+    assert (plan.path == "dense") == isinstance(plan.solver, Dense)
+    if plan.path == "tiled":
+        assert plan.tile_budget > 0
+        assert 0 <= plan.cache < limit
+
+
+def granted_in_all(plan, shape):
+    """What rows, basis and tiles may take together."""
+    return shape.n * shape.row_bytes + block_bytes(plan.solver, shape, False) + plan.tile_budget + plan.cache
+
+
+def test_what_tiles_and_basis_may_take_together_is_granted():
+    shape = large_shape()
+    for limit in (3 * 10**8, 5 * 10**8, 10**9):
+        plan = make_plan(shape, BlockKrylov(), limit, 1e-4)
+        assert plan.path == "tiled"
+        assert granted_in_all(plan, shape) <= limit
+
+
+def test_what_wide_rows_basis_and_tiles_may_take_together_is_granted():
+    shape = large_shape(row_bytes=8 * 2000)
+    limit = shape.n * shape.row_bytes + 4 * block_bytes(BlockKrylov(), shape, False) // 3 + 10
+    plan = make_plan(shape, BlockKrylov(), limit, 1e-4)
+    assert plan.path == "tiled"
+    assert granted_in_all(plan, shape) <= limit
+
+
+def test_a_given_matrix_keeps_to_what_is_granted_too():
+    shape = large_shape(row_bytes=0)
+    try:
+        plan = make_plan(shape, BlockKrylov(), "1MB", 1e-4, given=True)
+    except MemoryError:
+        return
+    assert plan.predicted_bytes <= plan.memory_limit
+
+
+def test_paths_follow_from_size_and_memory():
+    def path(solver="auto", limit=10**10, tol=1e-4, **changes):
+        return make_plan(large_shape(**changes), solver, limit, tol).path
+
+    assert path(n=150) == "dense"
+    assert path(n=1000, k=100) == "dense"
+    assert path(n=1000) == "stored"
+    assert path() == "stored"
+    assert path(limit=5 * 10**8) == "tiled"
+    assert path(BlockKrylov("variance")) == "tiled"  # one pass is likely to be enough
+    assert path(BlockKrylov("variance"), definite=False) == "stored"  # without landmarks it is not
+    assert make_plan(large_shape(), "auto", 10**10, 1e-4, given=True).path == "given"
+    assert isinstance(make_plan(large_shape(n=1000), "auto", 10**10, 1e-4).solver, Lanczos)
+    assert isinstance(make_plan(large_shape(), "auto", 10**10, 1e-4).solver, BlockKrylov)
+
+
+def test_tiles_are_kept_from_the_first_pass_unless_it_may_be_the_last():
+    several = make_plan(large_shape(), BlockKrylov(), 5 * 10**8, 1e-4)
+    assert several.keep_after == 0
+    assert several.cache > 0
+    assert "of them are kept" in several.reason
+    one = make_plan(large_shape(), BlockKrylov("variance"), 5 * 10**8, 1e-4)
+    assert one.keep_after == 1
+    assert "one pass is likely to be enough" in one.reason
+
+
+def test_in_little_memory_the_basis_shrinks_first_and_then_the_block():
+    shape = large_shape(row_bytes=80)
+    full = make_plan(shape, BlockKrylov(), 10**9, 1e-4).solver
+    assert full.max_basis is None
+    rows = shape.n * shape.row_bytes
+    tight = BlockKrylov(landmarks=0, max_basis=4 * block_of(BlockKrylov(), shape, False))
+    small = make_plan(shape, BlockKrylov(landmarks=0), rows + 4 * block_bytes(tight, shape, False) // 3 + 10, 1e-4)
+    assert small.solver == tight
+    assert "a small basis" in small.reason
+    narrow = make_plan(shape, BlockKrylov(), rows + block_bytes(tight, shape, False), 1e-4)
+    assert narrow.solver.landmarks == 0
+    assert narrow.solver.block_size == 18
+    assert "narrow blocks, no landmarks" in narrow.reason
+    asked = BlockKrylov(block_size=30, landmarks=7)
+    least = block_bytes(BlockKrylov(block_size=30, landmarks=7, max_basis=90), shape, False)
+    kept = make_plan(shape, asked, 2 * least, 1e-4)
+    assert (kept.solver.block_size, kept.solver.landmarks) == (30, 7)  # what was asked for stays
+    assert asked.max_basis is None  # and the user's object is not changed
+
+
+def test_too_little_memory_says_what_would_help():
+    with pytest.raises(MemoryError) as caught:
+        make_plan(large_shape(), "auto", "12MB", 1e-4)
+    text = str(caught.value)
+    assert "10 components of 20000 rows need about" in text
+    assert "12 MB are granted" in text
+    assert "fewer components (n_components)" in text
+    assert "raise memory_limit" in text
+    assert "a random sample, such as" in text
+    with pytest.raises(MemoryError, match="Even a sample of the rows would hardly fit: raise memory_limit"):
+        make_plan(large_shape(), "auto", "100kB", 1e-4)
+    with pytest.raises(MemoryError, match=r"A dense solution for 20000 rows needs about 6.4\d GB; 1 GB are granted"):
+        make_plan(large_shape(), "dense", "1GB", 1e-4)
+
+
+def test_the_sample_that_is_advised_fits():
+    for limit in (20 * 10**6, 60 * 10**6, 200 * 10**6):
+        shape = large_shape(n=10**6)
+        text = approximation_that_fits(shape, limit)
+        rows = int(text.split("such as ")[1].split(" rows")[0])
+        assert 50 < rows <= 5000
+        assert make_plan(large_shape(n=rows), "auto", limit, 1e-4).predicted_bytes <= limit
+
+
+def test_readable_times():
+    assert readable_seconds(0.0123) == "12 ms"
+    assert readable_seconds(2.5) == "2.5 s"
+    assert readable_seconds(600) == "10 min"
+
+
+# what a fit costs
+
+
+def test_dense_costs_grow_as_lapack_does():
+    assert dense_bytes(1000, 5, 0) < dense_bytes(1000, 500, 0)
+    assert dense_bytes(1000, 5, 8 * 10**6) == dense_bytes(1000, 5, 0) + 8 * 10**6
+    assert dense_bytes(1000, 1000, 0) >= 4 * 8 * 10**6
+
+
+def test_landmarks_blocks_and_passes_are_the_solvers_own():
+    shape = large_shape()
+    assert landmarks_of(BlockKrylov(), shape) == 600
+    assert landmarks_of(BlockKrylov(landmarks=50), shape) == 50
+    assert landmarks_of(BlockKrylov(), large_shape(definite=False)) == 0
+    assert landmarks_of(BlockKrylov(), large_shape(cheap_columns=False)) == 0
+    assert landmarks_of(Lanczos(), shape) == 0
+    assert block_of(BlockKrylov(block_size=33), shape, False) == 33
+    assert block_of(BlockKrylov(), shape, False) >= block_of(BlockKrylov(), shape, True) >= 18
+    assert block_of(Lanczos(), shape, True) == 1
+    assert passes_of(BlockKrylov("variance"), shape, 1e-4) == 1
+    assert passes_of(BlockKrylov("certified"), shape, 1e-4) == 2
+    for solver in (BlockKrylov(), BlockKrylov("variance"), Lbfgs(), Randomized()):
+        assert passes_of(solver, shape, 1e-8) >= passes_of(solver, shape, 1e-2) >= 1
+        assert passes_of(solver, large_shape(definite=False), 1e-4) >= passes_of(solver, shape, 1e-4)
+
+
+@pytest.mark.parametrize("criterion", ["residual", "variance"])
+def test_predicted_passes_are_about_right_where_the_spectrum_decays(criterion):
+    rows = np.repeat(X, 2, axis=0)[:2600] + np.random.default_rng(1).normal(0, 0.1, (2600, 6))
+    model = KernelPCA(5, kernel=RBF(0.05), solver=BlockKrylov(criterion)).fit(rows)
+    shape = Shape(2600, 5, 48, 8)
+    assert abs(model.certificate_.passes - passes_of(BlockKrylov(criterion), shape, 1e-4)) <= 2
+
+
+def test_time_grows_with_rows_passes_and_slowness():
+    def seconds(path="tiled", solver=None, tol=1e-4, rates=RATES, **changes):
+        return seconds_of(path, solver or BlockKrylov(), large_shape(**changes), tol, rates)
+
+    assert seconds(n=40_000) > 3 * seconds()
+    assert seconds(tol=1e-8) > seconds()
+    assert seconds("stored") < seconds()
+    assert seconds("given") < seconds("stored")
+    assert seconds(rates=Rates(1e7, 1e9)) > 5 * seconds()
+    assert seconds(solver=BlockKrylov("variance")) < seconds()
+    assert seconds("dense", Dense()) > seconds("dense", Dense(), n=5000)
+
+
+def test_a_calibration_measures_the_kernel_and_the_machine():
+    rates = calibrate(RBF(0.1), X)
+    assert 1e5 < rates.entries < 1e12
+    assert 1e7 < rates.flops < 1e14
+    slow = Custom(lambda A, B: time.sleep(0.002) or A @ B.T, vectorized=True)
+    assert calibrate(slow, X[:300]).entries < rates.entries
+    assert calibrate(Spectrum(2), np.array(["ab", "bc", "cd", "de"], dtype=object)).entries > 0
+    assert calibrate(RBF(0.1), X[:1]).entries > 0
+
+
+# explain_plan
+
+
+def state_of(model):
+    return {name: (id(value), repr(value)) for name, value in vars(model).items()}
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_explaining_leaves_the_model_as_it_is(fitted):
+    model = KernelPCA(3, kernel="rbf", solver=BlockKrylov(), memory_limit="20MB")
+    if fitted:
+        model.fit(X[:300])
+    before = state_of(model)
+    plan = model.explain_plan(X)
+    assert isinstance(plan, Plan)
+    assert state_of(model) == before
+    assert hasattr(model, "plan_") == fitted
+    assert clone(model).explain_plan(X).path == plan.path
+
+
+def test_an_explanation_names_path_memory_and_time():
+    tight = KernelPCA(3, kernel=RBF(0.05), memory_limit="12MB", tol=1e-6).explain_plan(X)
+    text = str(tight)
+    assert tight.path == "tiled"
+    assert text.startswith("tiled path with BlockKrylov(")
+    assert "of the 12 MB granted" in text
+    assert " s, if the spectrum decays" in text or " ms, if the spectrum decays" in text
+    assert "tiles are made in each pass" in text
+    assert tight.advice
+    assert any("tol=1e-04" in note for note in tight.advice)
+    assert any("criterion='variance'" in note for note in tight.advice)
+    assert all(note in text for note in tight.advice)
+    assert "it took" not in text
+    stored = KernelPCA(3, kernel=RBF(0.05), memory_limit="1GB").explain_plan(X)
+    assert stored.path == "stored"
+    assert not any("memory_limit" in note for note in stored.advice)
+    dense = KernelPCA(3, kernel=RBF(0.05)).explain_plan(SMALL)
+    assert dense.path == "dense"
+    assert dense.predicted_seconds > 0
+    assert not dense.advice
+
+
+def memory_advised(shape, limit, tol=1e-6, rates=RATES):
+    """What the advice says would be enough to store the matrix; None if it says nothing of that."""
+    plan = make_plan(shape, BlockKrylov(), limit, tol, rates=rates)
+    assert plan.path == "tiled"
+    notes = [note for note in advise(plan, shape, BlockKrylov(), tol, rates).advice if "would be stored" in note]
+    return notes[0].split("'")[1] if notes else None
+
+
+def test_more_memory_is_advised_where_it_would_save_time():
+    shape = large_shape()
+    granted = memory_advised(shape, "1.5GB")
+    assert make_plan(shape, BlockKrylov(), granted, 1e-6).path == "stored"  # the advice is true
+
+
+def test_the_advice_on_memory_is_true_where_the_plan_had_to_be_frugal():
+    shape = large_shape()
+    assert make_plan(shape, BlockKrylov(), memory_advised(shape, "250MB"), 1e-6).path == "stored"
+
+
+def test_the_advice_on_memory_is_true_with_many_workers(monkeypatch):
+    monkeypatch.setattr("kernelpca.estimators.plan.available_threads", lambda: 64)
+    shape = large_shape(n=8000, k=5)
+    assert make_plan(shape, BlockKrylov(), memory_advised(shape, "400MB"), 1e-6).path == "stored"
+
+
+def test_matrices_are_explained_too():
+    K = RBF(0.05)(X[:300])
+    model = KernelPCA(3, kernel="precomputed")
+    for given_matrix in (K, DenseGram(K), LinearOperator(K.shape, matvec=lambda v: K @ v, dtype=float)):
+        plan = model.explain_plan(given_matrix)
+        assert plan.path == "given"
+        assert "the matrix was given" in str(plan)
+        assert not hasattr(model, "n_features_in_")
+
+
+def test_what_is_explained_is_what_is_done():
+    for options in ({"memory_limit": "12MB"}, {"memory_limit": "1GB"}, {"solver": "dense"}, {"solver": "lanczos"}):
+        model = KernelPCA(3, kernel=RBF(0.05), **options)
+        explained, done = model.explain_plan(X[:1600]), model.fit(X[:1600]).plan_
+        assert (explained.path, explained.solver, explained.reason) == (done.path, done.solver, done.reason)
+        assert explained.predicted_bytes == done.predicted_bytes
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_components": 0}, ValueError, "n_components=0 is not possible"),
+        ({"n_components": 5000}, ValueError, "n_components=5000 is not possible with n_samples = 120"),
+        ({"memory_limit": "much"}, ValueError, "memory_limit='much' is not an amount of memory"),
+        ({"memory_limit": "10kB"}, MemoryError, "raise memory_limit"),
+        ({"solver": "magic"}, ValueError, "stands for no solver"),
+        ({"center": "yes"}, ValueError, "center must be True or False"),
+        ({"kernel": "magic"}, ValueError, "magic"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(options, error, message):
+    model = KernelPCA(**{"n_components": 3, **options})
+    with pytest.raises(error, match=message):
+        model.explain_plan(SMALL)
+    with pytest.raises(error, match=message):
+        model.fit(SMALL)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("bad", [[[np.nan, 1.0], [2.0, 3.0]], [1.0, 2.0], [[1.0, 2.0]]])
+def test_bad_rows_are_refused(bad):
+    with pytest.raises(ValueError):
+        KernelPCA(1).explain_plan(bad)
+
+
+def test_a_callback_that_cannot_be_called_is_refused_when_explained():
+    with pytest.raises(TypeError, match="callback=3 cannot be called"):
+        KernelPCA(3, callback=3).explain_plan(SMALL)
+
+
+# what a fit took
+
+
+def test_a_plan_tells_afterwards_what_it_took():
+    began = time.perf_counter()
+    model = KernelPCA(3, kernel=RBF(0.05)).fit(X)
+    elapsed = time.perf_counter() - began
+    assert 0 < model.plan_.measured_seconds <= elapsed
+    assert "; it took " in str(model.plan_)
+    assert model.plan_.measured_bytes is None  # not worth a thread for so few rows
+    assert model.plan_.predicted_bytes <= model.plan_.memory_limit
+    given_matrix = KernelPCA(3, kernel="precomputed").fit(RBF(0.05)(SMALL))
+    assert given_matrix.plan_.measured_seconds > 0
+
+
+def test_large_fits_are_timed_and_their_memory_is_watched():
+    rows = np.random.default_rng(0).standard_normal((4000, 4)) * [3, 1, 0.3, 0.1]
+    model = KernelPCA(2, kernel=RBF(0.05), solver=BlockKrylov("variance"), tol=1e-2, memory_limit="150MB").fit(rows)
+    plan = model.plan_
+    assert plan.predicted_seconds > 0
+    assert plan.measured_seconds > 0
+    if resident_bytes() is not None:
+        assert plan.measured_bytes >= 0
+        assert "it took" in str(plan)
+    assert not any(thread.name == "kernelpca-memory" for thread in threading.enumerate())
+
+
+def test_peak_memory_sees_what_was_held_for_a_while():
+    if resident_bytes() is None:
+        pytest.skip("this system does not tell how much memory a process holds")
+    with PeakMemory.watched() as peak:
+        block = np.ones(6_000_000)
+        time.sleep(0.1)
+        del block
+    assert 40e6 <= peak.bytes <= 200e6
+    with PeakMemory.watched() as idle:
+        time.sleep(0.03)
+    assert 0 <= idle.bytes < 40e6
+
+
+def test_peak_memory_where_the_system_does_not_tell(monkeypatch):
+    monkeypatch.setattr(kernelpca.memory, "resident_bytes", lambda: None)
+    with PeakMemory.watched() as peak:
+        pass
+    assert peak.bytes is None
+
+
+def test_the_watch_ends_with_an_error():
+    with pytest.raises(KeyboardInterrupt), PeakMemory.watched():
+        raise KeyboardInterrupt
+    assert not any(thread.name == "kernelpca-memory" for thread in threading.enumerate())
+
+
+# interrupts
+
+
+def interrupting(at):
+    """A kernel function that is interrupted at one of its calls, once."""
+    calls = []
+
+    def function(A, B):
+        calls.append(1)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return A @ B.T
+
+    return function
+
+
+def public(model):
+    return {name: value for name, value in vars(model).items() if name.endswith("_") or name.startswith("_")}
+
+
+@pytest.mark.parametrize(("solver", "at"), [("dense", 1), ("dense", 3), (BlockKrylov(), 1), (BlockKrylov(), 100)])
+def test_an_interrupt_in_the_kernel_leaves_an_unfitted_model_unfitted(at, solver):
+    model = KernelPCA(2, kernel=Custom(interrupting(at), vectorized=True), solver=solver)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(SMALL)
+    assert not public(model)
+    with pytest.raises(NotFittedError):
+        model.transform(SMALL)
+    fresh = KernelPCA(2, kernel="linear", solver="dense").fit(SMALL)
+    again = model.fit(SMALL)  # the interrupt does not come twice
+    np.testing.assert_allclose(again.eigenvalues_, fresh.eigenvalues_, rtol=1e-6)
+
+
+def stop_at(passes):
+    def interrupt(event):
+        if event.passes >= passes:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+@pytest.mark.parametrize("criterion", ["residual", "variance", "certified"])
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_an_interrupt_in_the_callback_keeps_what_was_fitted_before(criterion, method):
+    model = KernelPCA(3, kernel=RBF(0.05), solver=BlockKrylov(criterion)).fit(X[:400])
+    expected = model.transform(X[:7])
+    before = public(model)
+    model.set_params(callback=stop_at(1))
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, method)(X[400:900, :4])
+    after = public(model)
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
+    assert model.n_features_in_ == 6
+    np.testing.assert_array_equal(model.transform(X[:7]), expected)
+    model.set_params(callback=None).fit(X[400:900, :4])
+    assert model.n_features_in_ == 4
+
+
+def test_an_interrupt_leaves_blas_as_it_was():
+    from kernelpca.tiles import available_threads
+
+    before = available_threads()
+    with pytest.raises(KeyboardInterrupt):
+        KernelPCA(3, kernel=RBF(0.05), callback=stop_at(1)).fit(X)
+    assert available_threads() == before
+
+
+class Slow:
+    """Work that takes a while for each tile, counts them, and fails at one."""
+
+    def __init__(self, fails_at, error):
+        self.done, self.fails_at, self.error = 0, fails_at, error
+        self.lock = threading.Lock()
+
+    def __call__(self, state, rows, cols):
+        if (rows.start, cols.start) == self.fails_at:
+            raise self.error
+        time.sleep(0.004)
+        with self.lock:
+            self.done += 1
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no")])
+def test_workers_stop_early_when_the_first_fails(error):
+    tiles = all_tiles(200, 10, 1)
+    work = Slow((0, 0), error)
+    with pytest.raises(type(error)):
+        share_out(tiles, work, lambda: None, threads=4)
+    assert work.done < 40
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no")])
+def test_workers_stop_early_whichever_fails(error):
+    tiles = all_tiles(200, 1, 1)
+    work = Slow((tiles[3][0].start, tiles[3][1].start), error)
+    with pytest.raises(type(error)):
+        share_out(tiles, work, lambda: None, threads=4)
+    assert work.done < 40
