@@ -774,6 +774,19 @@ def test_what_probes_say_after_a_restart_is_about_the_rest_of_now(monkeypatch):
     assert failures <= 1, f"{failures} of {looks}, where one in a thousand was promised"
 
 
+def test_a_restart_forgets_what_was_known_of_the_rest():
+    """The rest grows again: neither the old number nor the old look may be used."""
+    evidence, _ = evidence_after_a_pass(positive(100, 0.9), 3, 8, 20, seed=0)
+    evidence.look(anew=True)
+    assert 0 < evidence._mu < float("inf")
+    assert evidence.probes.frozen
+    evidence.subspace.restart(evidence.S[:, :4])
+    evidence.restarted()
+    assert evidence._mu == float("inf")
+    assert not evidence.probes.frozen
+    assert evidence.probes.riders() is evidence.probes.Omega
+
+
 @pytest.mark.parametrize("criterion", ["variance", "certified"])
 def test_indefinite_matrices_do_without_probes(criterion):
     values = np.concatenate([[5.0, 4.0, 3.0], 0.8 ** np.arange(1, 95), [-1.0, -2.0]])
@@ -784,11 +797,21 @@ def test_indefinite_matrices_do_without_probes(criterion):
     assert solution.certificate.lower <= 12 <= solution.certificate.upper
 
 
+class NoColumns(DenseGram):
+    """A matrix that no landmark may be taken of."""
+
+    def landmark_features(self, idx):
+        raise AssertionError("landmarks were asked for")
+
+    def single(self):
+        return NoColumns(self.K.astype(np.float32), self.positive_definite)
+
+
 @pytest.mark.parametrize("criterion", ["residual", "variance", "certified"])
 def test_a_given_start_is_used_instead_of_landmarks(criterion):
     K, Q = with_spectrum(0.9 ** np.arange(200))
     start = Q[:, :6] + 1e-4 * np.random.default_rng(0).standard_normal((200, 6))
-    gram = DenseGram(K, positive_definite=True)
+    gram = NoColumns(K, positive_definite=True)
     solver = BlockKrylov(criterion=criterion, landmarks=30, block_size=12, max_iter=60)
     warm = solve(solver, gram, 4, tol=1e-2, start=start)
     cold = solve(BlockKrylov(criterion=criterion, landmarks=0, block_size=12, max_iter=60), gram, 4, tol=1e-2)
@@ -869,13 +892,13 @@ def test_what_remains_follows_the_rate_of_the_last_passes(monkeypatch):
     watch = Watch(DenseGram(np.eye(3)), 1, 1e-6, None)
     monkeypatch.setattr(watch, "seconds", lambda: float(watch.passes))
     told = []
-    for _ in range(7):
+    for _ in range(9):
         watch.passes += 1
         told.append(watch._remaining(10.0**-watch.passes * (1 + 1e-9)))
     assert told[0] is None
     assert told[1:5] == pytest.approx([5, 4, 3, 2], abs=1.01)
     assert all(later <= sooner for sooner, later in pairwise(told[1:]))
-    assert told[-1] == 0
+    assert told[-3:] == [0, 0, 0]
     assert watch._remaining(float("inf")) is None
     growing = Watch(DenseGram(np.eye(3)), 1, 1e-6, None)
     for growing.passes, error in ((1, 0.1), (2, 0.2)):
