@@ -1,10 +1,15 @@
 """Tiles, memory, parts and extras."""
 
+import os
+import subprocess
+import sys
+from threading import Thread
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from kernelpca import tiles
+from kernelpca import tall, tiles
 from kernelpca.extras import require
 from kernelpca.kernels import RBF
 from kernelpca.memory import free_bytes, granted_bytes, parse_bytes, readable_bytes
@@ -60,6 +65,9 @@ def test_blas_limits_are_restored_by_the_last_to_leave(monkeypatch):
             events.append("restored")
 
     class Controller:
+        def info(self):
+            return [{"user_api": "blas", "num_threads": 3}]
+
         def limit(self, **options):
             assert options == {"limits": 1, "user_api": "blas"}
             return Limit()
@@ -67,14 +75,75 @@ def test_blas_limits_are_restored_by_the_last_to_leave(monkeypatch):
     monkeypatch.setattr(tiles, "_controller", Controller)
     guard = tiles._OneBlasThread()
     for _ in range(2):
+        assert guard.granted_here() is None
         guard.__enter__()
         guard.__enter__()
         assert events == ["set"]
+        assert guard.granted_here() == 3
         guard.__exit__()
         assert events == ["set"]
         guard.__exit__()
         assert events == ["set", "restored"]
         events.clear()
+
+
+def test_the_first_to_enter_may_share_out_and_others_may_not():
+    before = available_threads()
+    elsewhere = []
+    with threadpool_limits(2, user_api="blas"), tiles.one_blas_thread:
+        assert available_threads() == 2
+        thread = Thread(target=lambda: elsewhere.append(available_threads()))
+        thread.start()
+        thread.join()
+    assert elsewhere == [1]
+    assert available_threads() == before
+
+
+def test_work_within_work_does_not_wait_for_itself():
+    """As many workers as there can be, each sharing out again: none may wait for a helper that is waiting too."""
+    answers = share_out(
+        all_tiles(40, 1, 1),
+        lambda state, rows, _: state.extend(share_out(all_tiles(3, 1, 1), lambda *_: None, lambda: rows.start, 3)),
+        list,
+        20,
+    )
+    assert sorted({start for state in answers for start in state}) == list(range(40))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_starts_helpers_of_its_own():
+    code = (
+        "import os\n"
+        "from kernelpca.tiles import all_tiles, share_out\n"
+        "def run(): return share_out(all_tiles(8, 1, 1), lambda s, r, c: s.append(r.start), list, 2)\n"
+        "first = run()\n"
+        "child = os.fork()\n"
+        "if child == 0: os._exit(0 if run() == first else 1)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.strip() == "0"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_tall_matrices(monkeypatch, dtype, order):
+    monkeypatch.setattr("kernelpca.tall.ROWS", 7)
+    rng = np.random.default_rng(0)
+    A, B = (np.asarray(rng.standard_normal((50, p)), dtype, order) for p in (4, 3))
+    S, close = rng.standard_normal((4, 3)), 1e-5 if dtype == np.float32 else 1e-13
+    exact = A.astype(float)
+    assert tall.inner(A, B).dtype == float
+    assert tall.inner(A[:, :0], B).shape == (0, 3)
+    np.testing.assert_allclose(tall.inner(A, B), exact.T @ B, atol=20 * close)
+    assert tall.times(A, S).dtype == dtype
+    np.testing.assert_allclose(tall.times(A, S), exact @ S, atol=close)
+    expected = B + exact @ S
+    tall.add_product(B, A[:, :0], S[:0])
+    tall.add_product(B, A, S)
+    np.testing.assert_allclose(B, expected, atol=close)
+    norms = tall.column_norms(50, 4, lambda rows: A[rows])
+    np.testing.assert_allclose(norms, np.linalg.norm(exact, axis=0), rtol=close)
 
 
 def test_blas_limits_hold_for_us():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count
-from threading import Event, Lock
+from threading import Event, Lock, current_thread, get_ident
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -17,6 +18,8 @@ Tile = tuple[slice, slice]
 State = TypeVar("State")
 
 TILE = 768  # rows of a tile: large enough for BLAS, small enough for the shared cache
+HELPER = "kernelpca-helper"
+MOST_HELPERS = 256
 
 
 @lru_cache(maxsize=1)
@@ -26,6 +29,10 @@ def _controller() -> ThreadpoolController:
 
 def available_threads() -> int:
     """As many workers as BLAS may use now: the user's own limits (environment, threadpoolctl) hold for us too."""
+    return one_blas_thread.granted_here() or _blas_threads()
+
+
+def _blas_threads() -> int:
     blas = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
     return max(blas, default=cpu_count() or 1)
 
@@ -56,49 +63,76 @@ def share_out(
 ) -> list[State]:
     """Run `work(state, rows, cols)` on every tile and return the states, one for each worker.
 
-    A worker owns its state (scratch buffers, partial sums), so none needs a lock. Which worker gets which
-    tile is fixed by position, so that sums do not depend on timing. An error or an interrupt (Ctrl-C) stops every
-    worker at its next tile.
+    A worker owns its state (scratch buffers, partial sums), so none needs a lock. Which worker gets which tile is fixed
+    by position, so that sums do not depend on timing. The caller is a worker too. An error or an interrupt (Ctrl-C)
+    stops every worker at its next tile.
     """
-    workers = max(1, min(threads or available_threads(), len(tiles)))
-
+    workers = 1 if len(tiles) == 1 or _is_helper() else max(1, min(threads or available_threads(), len(tiles)))
     stop = Event()
 
     def run(which: int) -> State:
-        state = make_state()
-        for rows, cols in tiles[which::workers]:
-            if stop.is_set():
-                break
-            work(state, rows, cols)
+        try:
+            state = make_state()
+            for rows, cols in tiles[which::workers]:
+                if stop.is_set():
+                    break
+                work(state, rows, cols)
+        except BaseException:
+            stop.set()
+            raise
         return state
 
     if workers == 1:
         return [run(0)]
-    with one_blas_thread, ThreadPoolExecutor(workers, thread_name_prefix="kernelpca") as pool:
-        futures = [pool.submit(run, which) for which in range(workers)]
+    futures: list[Future[State]] = []
+    with one_blas_thread:
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        finally:  # after an error or an interrupt the workers should not go on to the end
+            futures += [_helpers().submit(run, which) for which in range(1, workers)]
+            return [run(0), *(future.result() for future in futures)]
+        finally:  # after an error or an interrupt the helpers finish their tile and no more
             stop.set()
-        return [future.result() for future in futures]
+            wait(futures)
+
+
+@lru_cache(maxsize=1)
+def _helpers() -> ThreadPoolExecutor:
+    """Return threads that wait for work; as many are started as are needed at once."""
+    return ThreadPoolExecutor(MOST_HELPERS, thread_name_prefix=HELPER)
+
+
+def _is_helper() -> bool:
+    """Whether this thread is one of the helpers, which must not wait for others."""
+    return current_thread().name.startswith(HELPER)
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 class _OneBlasThread:
-    """Keeps BLAS to one thread while any pool of ours works.
+    """Keeps BLAS to one thread, so that the cores are ours to share out.
 
-    The limit is global, and callers may be threads themselves: the first to enter sets it, and the last to leave
-    restores what was. Those who enter in between see one thread available and start no pool of their own.
+    Threads of BLAS wait for work by spinning and would take turns with our workers on the same cores: a pass right
+    after a product that BLAS spread over two cores took twice its time. So a long computation enters once and shares
+    out everything that is worth it.
+
+    The limit is global, and callers may be threads themselves: the first to enter sets it, and may go on to start as
+    many workers as BLAS had threads; the last to leave restores what was. Those who enter in between see one thread
+    available and start no workers of their own.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
+        self._owner: int | None = None
+        self._granted = 1
         self._limit: AbstractContextManager[object] | None = None
 
     def __enter__(self) -> None:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
+                self._owner, self._granted = get_ident(), _blas_threads()
                 self._limit = _controller().limit(limits=1, user_api="blas")
                 self._limit.__enter__()
 
@@ -107,7 +141,11 @@ class _OneBlasThread:
             self._inside -= 1
             if self._inside == 0 and self._limit is not None:
                 self._limit.__exit__(None, None, None)
-                self._limit = None
+                self._owner = self._limit = None
+
+    def granted_here(self) -> int | None:
+        """Return how many workers the thread that entered first may start; None for all others."""
+        return self._granted if self._owner == get_ident() else None
 
 
 one_blas_thread = _OneBlasThread()

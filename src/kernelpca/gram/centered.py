@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.landmarks import nystrom_features
-from kernelpca.gram.protocol import Gram, check_block
+from kernelpca.gram.protocol import Gram, WrappedGram, check_block
+from kernelpca.tall import by_rows, inner
 
 
-class CenteredGram(Gram):
+class CenteredGram(WrappedGram):
     """(I - 1w') K (I - w1'): what K becomes when the mean of the mapped data is taken off.
 
     With equal weights w = 1/n this is H K H with H = I - 11'/n. The column K w is found in the first product,
@@ -25,14 +26,10 @@ class CenteredGram(Gram):
     """
 
     def __init__(self, inner: Gram, weights: np.ndarray | None = None, positive_definite: bool | None = None) -> None:
+        super().__init__(inner)
         n = inner.shape[0]
-        self.inner = inner
-        self.shape = inner.shape
-        self.dtype = inner.dtype
-        self.positive_definite = inner.positive_definite if positive_definite is None else positive_definite
-        self.entry_cost = inner.entry_cost
-        self.cheap_columns = inner.cheap_columns
-        self.single_is_fast = inner.single_is_fast
+        if positive_definite is not None:
+            self.positive_definite = positive_definite
         self.equal = weights is None
         self.w = (np.full(n, 1.0 / n) if weights is None else weights / weights.sum()).astype(self.dtype)
         self._mean: np.ndarray | None = None
@@ -68,13 +65,24 @@ class CenteredGram(Gram):
             self._mean, Y = product[:, -1].copy(), product[:, :-1]
         else:
             Y = self.inner.matmat(V)
-        Y = Y - np.outer(self._mean, V.sum(axis=0))
-        Y -= self.w @ Y
-        return Y
+        mean, sums, result = -self.mean_column, V.sum(axis=0), np.empty(V.shape, self.dtype)
 
-    def release(self) -> None:
-        """Give back what the inner matrix keeps."""
-        self.inner.release()
+        def work(rows: slice) -> None:
+            np.multiply(mean[rows, None], sums, out=result[rows])
+            result[rows] += Y[rows]
+
+        by_rows(len(V), work)
+        self._take_off_mean(result)
+        return result
+
+    def _take_off_mean(self, Y: np.ndarray) -> None:
+        """(n, p): Y - 1 w'Y, in place."""
+        mean = inner(self.w[:, None], Y).astype(Y.dtype)
+
+        def work(rows: slice) -> None:
+            Y[rows] -= mean
+
+        by_rows(len(Y), work)
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
@@ -92,12 +100,16 @@ class CenteredGram(Gram):
         """
         C = self.inner.columns(idx)
         scale = float(np.abs(C[idx]).max(initial=0.0))
-        means = C.mean(axis=1)
-        C -= means[:, None]
-        C -= means[idx]
-        C += means[idx].mean()
+        means = C[idx].mean(axis=1)
+        means -= means.mean()
+
+        def center(rows: slice) -> None:
+            C[rows] -= C[rows].mean(axis=1)[:, None]
+            C[rows] -= means
+
+        by_rows(len(C), center)
         F = nystrom_features(C, idx, scale)
-        F -= self.w @ F
+        self._take_off_mean(F)
         return F
 
     def dense(self) -> np.ndarray:
@@ -135,7 +147,7 @@ class CenteredGram(Gram):
         return block
 
 
-class WeightedGram(Gram):
+class WeightedGram(WrappedGram):
     """S^(1/2) K S^(1/2) with S = diag(s): samples count s times.
 
     With whole-number weights its eigenvalues are those of the data with rows repeated.
@@ -149,13 +161,7 @@ class WeightedGram(Gram):
     """
 
     def __init__(self, inner: Gram, weights: np.ndarray) -> None:
-        self.inner = inner
-        self.shape = inner.shape
-        self.dtype = inner.dtype
-        self.positive_definite = inner.positive_definite
-        self.entry_cost = inner.entry_cost
-        self.cheap_columns = inner.cheap_columns
-        self.single_is_fast = inner.single_is_fast
+        super().__init__(inner)
         self.roots = np.sqrt(weights).astype(self.dtype)
 
     def single(self) -> Gram:
@@ -166,10 +172,6 @@ class WeightedGram(Gram):
         """(n, p) -> (n, p)."""
         roots = self.roots[:, None]
         return self.inner.matmat(check_block(V, self.shape[0]) * roots) * roots
-
-    def release(self) -> None:
-        """Give back what the inner matrix keeps."""
-        self.inner.release()
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.protocol import Gram, check_block, check_finite
+from kernelpca.tall import times
 from kernelpca.tiles import blocks
 
 
@@ -46,8 +47,8 @@ class DenseGram(Gram):
         self.positive_definite = positive_definite
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        """(n, p) -> (n, p): as (V'K)', which BLAS does a fifth faster than K V for a thin V."""
-        return np.ascontiguousarray((check_block(V, self.shape[0]).astype(self.dtype, copy=False).T @ self.K).T)
+        """(n, p) -> (n, p)."""
+        return times(self.K, check_block(V, self.shape[0]))
 
     def single(self) -> Gram:
         """Return this matrix in tiles of float32."""

@@ -41,7 +41,10 @@ class Gram(ABC):
         return self.columns(np.arange(self.shape[0]))
 
     def landmark_features(self, idx: np.ndarray) -> np.ndarray:
-        """(m,) indices -> (n, r <= m): F with F F' <= K, the Nyström approximation; K must be positive definite."""
+        """(m,) indices -> (n, r <= m): F with F F' <= K, the Nyström approximation; K must be positive definite.
+
+        None (r = 0) where the landmarks tell nothing of the other rows.
+        """
         return nystrom_features(self.columns(idx), idx)
 
     def single(self) -> Gram:
@@ -49,6 +52,9 @@ class Gram(ABC):
         from kernelpca.gram.single import SingleGram
 
         return self if self.dtype == np.float32 else SingleGram(self)
+
+    def retain(self) -> None:  # noqa: B027
+        """Say that more passes will follow for certain: what makes them faster may be kept from now on."""
 
     def release(self) -> None:  # noqa: B027
         """Give back memory that only makes later passes faster."""
@@ -83,6 +89,33 @@ class Gram(ABC):
     def linear_operator(self) -> LinearOperator:
         """Return a scipy view of this matrix."""
         return _GramOperator(self)
+
+
+class WrappedGram(Gram):
+    """Another form of a matrix that knows no more of how it is made.
+
+    Parameters
+    ----------
+    inner : Gram
+        The matrix.
+    """
+
+    def __init__(self, inner: Gram) -> None:
+        self.inner = inner
+        self.shape = inner.shape
+        self.dtype = inner.dtype
+        self.positive_definite = inner.positive_definite
+        self.entry_cost = inner.entry_cost
+        self.cheap_columns = inner.cheap_columns
+        self.single_is_fast = inner.single_is_fast
+
+    def retain(self) -> None:
+        """Say that more passes will follow for certain."""
+        self.inner.retain()
+
+    def release(self) -> None:
+        """Give back what the inner matrix keeps."""
+        self.inner.release()
 
 
 class _GramOperator(LinearOperator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.budget import BUDGET
-from kernelpca.gram.protocol import Gram
+from kernelpca.gram.protocol import Gram, WrappedGram
 from kernelpca.gram.tiled import Tiles
 
 
-class SingleGram(Gram):
+class SingleGram(WrappedGram):
     """A float64 matrix, as it is, with blocks in float32 around it: all work besides the product itself is halved.
 
     Parameters
@@ -18,22 +18,13 @@ class SingleGram(Gram):
         The matrix.
     """
 
-    dtype = np.dtype(np.float32)
-
     def __init__(self, inner: Gram) -> None:
-        self.inner = inner
-        self.shape = inner.shape
-        self.positive_definite = inner.positive_definite
-        self.entry_cost = inner.entry_cost
-        self.cheap_columns = inner.cheap_columns
+        super().__init__(inner)
+        self.dtype = np.dtype(np.float32)
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p)."""
         return self.inner.matmat(V).astype(self.dtype)
-
-    def release(self) -> None:
-        """Give back what the inner matrix keeps."""
-        self.inner.release()
 
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""

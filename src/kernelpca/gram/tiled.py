@@ -108,6 +108,10 @@ class Tiles(Gram):
         self._squares = sum(own.squares for own in partials) if count_squares else self._squares
         return total
 
+    def retain(self) -> None:
+        """Keep tiles from the next pass on."""
+        self.keep_after = 0
+
     def release(self) -> None:
         """Forget the tiles that were kept."""
         self._kept, self._made = {}, set()

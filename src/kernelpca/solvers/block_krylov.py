@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.solvers.certificate import variance_gap
+from kernelpca.solvers.certificate import reached, variance_gap
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import Start, default_count, landmark_start
 from kernelpca.solvers.probes import Probes
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
 from kernelpca.solvers.rayleigh_ritz import orthonormal, starting_block
 from kernelpca.solvers.subspace import Subspace
+from kernelpca.tall import inner, times
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
@@ -115,10 +116,13 @@ class BlockKrylov(Solver):
         usual = default_block(k, gram.entry_cost if self.criterion == "residual" else 0.0)
         p = min(self.block_size or usual, n)
         begun = self._landmarks(watch, k, p, start, rng)
+        features = begun.F.shape[1] > 0 if begun else False
+        if not features and start is None:
+            gram.retain()  # there will be several passes
         block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
         subspace = Subspace(n, min(self.basis_size(k, block.shape[1]), n), dtype, begun.F if begun else None)
         wants_variance = self.criterion != "residual"
-        reads = gram.positive_definite and (wants_variance or begun is not None)
+        reads = gram.positive_definite and (wants_variance or features)
         probes = Probes(n, PROBES, dtype, rng, self.failure_probability) if reads and wants_variance else None
         evidence = Evidence(gram, k, subspace, probes, thorough=self.criterion == "certified")
         restarted = False
@@ -132,12 +136,13 @@ class BlockKrylov(Solver):
             if probes and rides:
                 probes.take(product[:, width:])
             if reads:
-                evidence.read(watch.rounding, max(p, k + SPARE))
-            if begun is not None and watch.passes == 1 and not begun.is_worth(evidence.lower(k), k):
+                evidence.read(watch.rounding)
+            if begun and features and watch.passes == 1 and not begun.is_worth(evidence.lower(k)):
+                features = False
                 evidence.drop_features()
                 reads = wants_variance
                 if reads:
-                    evidence.read(watch.rounding, max(p, k + SPARE))
+                    evidence.read(watch.rounding)
             if self.criterion == "certified" and probes:
                 evidence.look(anew=restarted or _power_of_two(watch.passes))
             restarted = False
@@ -162,7 +167,7 @@ class BlockKrylov(Solver):
         if m == 0:
             return None
         # probes look for what landmarks miss; without them a few random directions in the first block do
-        return landmark_start(gram, m, p if self.criterion != "residual" else max(p - SPARE, 1), rng)
+        return landmark_start(gram, m, k, p if self.criterion != "residual" else max(p - SPARE, 1), rng)
 
     def _report(self, watch: Watch, evidence: Evidence, k: int) -> bool:
         """Tell where the solver stands; True if it should stop."""
@@ -182,13 +187,13 @@ class BlockKrylov(Solver):
         if evidence.probes is None or readout is None:
             lead = evidence.S[:, : k + SPARE]  # some more are a good start for a finish in float64
             return Ritz(evidence.values, subspace.vectors(lead), subspace.products(lead), evidence=evidence)
-        U, values = evidence.vectors[:, :k], readout.values
-        U = U @ (1.5 * np.eye(U.shape[1]) - 0.5 * (U.T @ U)).astype(U.dtype)  # orthonormal to rounding
+        U, values = subspace.readout_vectors(readout, k), readout.values
+        U = times(U, 1.5 * np.eye(U.shape[1]) - 0.5 * inner(U, U))  # orthonormal to rounding
         missing = k - U.shape[1]
         if missing > 0:  # of eigenvalue zero: any others will do
             U = np.hstack([U, orthonormal(rng.standard_normal((len(U), missing)).astype(U.dtype), U, 0.0)])
             values = np.concatenate([values, np.zeros(missing)])
-        return Ritz(values, U, residuals=evidence.estimated_residuals(U), evidence=evidence)
+        return Ritz(values, U, residuals=evidence.residuals, evidence=evidence)
 
     def _next(
         self, watch: Watch, evidence: Evidence, product: np.ndarray, p: int, rng: np.random.Generator
@@ -201,17 +206,21 @@ class BlockKrylov(Solver):
         """
         subspace, k = evidence.subspace, evidence.k
         n, q = subspace.Q.shape
-        goal = np.maximum(watch.tol * np.abs(evidence.values[:k]), watch.rounding)
-        locked = (evidence.residuals <= LOCKED * goal) & (self.criterion == "residual")
+        locked = np.zeros(k, dtype=bool)
+        if self.criterion == "residual":
+            locked = reached(evidence.values[:k], evidence.residuals, LOCKED * watch.tol, LOCKED * watch.rounding)
         width = max(p - int(locked.sum()), min(p, SPARE))
+        inside = None
         if subspace.F.shape[1] and evidence.readout is not None:
-            free = _free(locked, evidence.vectors.shape[1])[:width]
-            W = evidence.vectors[:, free] * evidence.readout.values[free].astype(product.dtype)
+            values = evidence.readout.values
+            free = _free(locked, min(max(p, k + SPARE), len(values)))[:width]
+            W = subspace.readout_vectors(evidence.readout, int(free.max(initial=-1)) + 1)[:, free]
+            W = W * values[free].astype(product.dtype)
         elif locked.any():
             W = subspace.products(evidence.S[:, _free(locked, q)[:width]])
         else:
-            W = product
-        block = orthonormal(W, subspace.Q, watch.rounding)
+            W, inside = product, subspace.T[:, q - product.shape[1] :]
+        block = orthonormal(W, subspace.Q, watch.rounding, inside)
         if block.shape[1] == 0:  # the basis is invariant: look elsewhere
             block = orthonormal(rng.standard_normal((n, min(p, n - q))).astype(product.dtype), subspace.Q, 0.0)
         return block

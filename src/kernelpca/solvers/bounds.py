@@ -80,7 +80,7 @@ def nystrom_bound(subspace: Subspace, readout: Readout, k: int, n: int, mu: floa
     """
     positive = readout.values > 0
     values = readout.values[positive]
-    c = readout.on_features[:, positive].T @ subspace.A + readout.on_excess[:, positive].T @ subspace.T
+    c = subspace.readout_on_basis(readout)[positive]
     left, V = small_eigh(np.eye(subspace.size) - c.T @ c)
     kept = left > 1e-12
     coordinates = np.vstack([c, np.sqrt(left[kept])[:, None] * V[:, kept].T])

@@ -23,6 +23,7 @@ class Dense(Solver):
     """
 
     advice = "the precision of the data (float64)"
+    spreads_itself = True
 
     def __init__(self, indefinite: str = "warn") -> None:
         self.indefinite = indefinite

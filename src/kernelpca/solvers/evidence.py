@@ -7,8 +7,9 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.bounds import largest_outside, nystrom_bound, rigorous_bound, trace_error
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.rayleigh_ritz import residual_matrix, small_eigh, small_eigvalsh
+from kernelpca.solvers.rayleigh_ritz import small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
+from kernelpca.tall import inner
 
 SAFETY = 1.5  # what estimates from probes are multiplied by
 
@@ -37,9 +38,8 @@ class Evidence:
         self.probes = probes
         self.thorough = thorough
         self.values, self.S = np.empty(0), np.empty((0, 0))
-        self.residuals = np.empty(0)
+        self._residuals: np.ndarray | None = None
         self.readout: Readout | None = None
-        self.vectors = np.empty((0, 0))  # leading eigenvectors of the readout
         self.rounding = 0.0
         self.failure_probability = 0.0
         self._lower = [0.0]  # after each pass, for k eigenvalues
@@ -47,26 +47,35 @@ class Evidence:
         self._mu = float("inf")
         self._excess: np.ndarray | None = None  # K Omega - F F'Omega
         self._rest: np.ndarray | None = None  # E Omega
+        self._seen = np.empty((0, 0))  # U'E Omega, U the leading eigenvectors of the readout
 
     def renew(self) -> None:
-        """Take in a block that was added to the basis: Ritz pairs and, for a definite matrix, the Nyström readout."""
-        k, subspace = self.k, self.subspace
-        self.values, self.S = subspace.ritz()
-        lead = self.S[:, :k]
-        R = residual_matrix(self.values[:k], subspace.vectors(lead), subspace.products(lead))
-        self.residuals = np.linalg.norm(R, axis=0)
+        """Take in a block that was added to the basis."""
+        self.values, self.S = self.subspace.ritz()
+        self._residuals = None
 
-    def read(self, rounding: float, count: int) -> None:
-        """Make the Nyström readout with so many vectors: for better directions, estimates, and bounds from probes."""
+    @property
+    def residuals(self) -> np.ndarray:
+        """(k,): of the Ritz pairs; where there are probes, of the readout: (u'E omega)^2 has |E u|^2 as its mean."""
+        if self._residuals is None:
+            if self._rest is None:
+                self._residuals = self.subspace.residual_norms(self.values[: self.k], self.S[:, : self.k])
+            else:
+                self._residuals = np.zeros(self.k)
+                self._residuals[: len(self._seen)] = np.sqrt(np.square(self._seen).mean(axis=1))
+        return self._residuals
+
+    def read(self, rounding: float) -> None:
+        """Make the Nyström readout: for better directions, estimates, and bounds from probes."""
         subspace, probes = self.subspace, self.probes
         self.rounding = rounding
         self.readout = subspace.nystrom(rounding)
-        self.vectors = subspace.readout_vectors(self.readout, min(count, len(self.readout.values)))
         self._lower.append(max(self.lower(self.k), self._lower[-1]))
         if probes is not None and probes.product is not None:
             if self._excess is None:
                 self._excess = subspace.excess(probes.Omega, probes.product)
             self._rest = subspace.unexplained(probes.Omega, self._excess, self.readout.root)
+            self._seen = subspace.readout_inner(self.readout, self.k, self._rest)
 
     def drop_features(self) -> None:
         """Go on without the features of the subspace; the readout is to be made again."""
@@ -126,14 +135,6 @@ class Evidence:
             excess = SAFETY * second_order(self.values[:k], self.residuals[:k], mean)
         return max(excess / lower, 4 * float(np.finfo(self.gram.dtype).eps))
 
-    def estimated_residuals(self, U: np.ndarray) -> np.ndarray:
-        """(n, k) -> (k,): the residuals of the readout's eigenvectors, estimated from the probes.
-
-        They are E u, and (u'E omega)^2 has |E u|^2 as its mean.
-        """
-        assert self._rest is not None
-        return np.sqrt(np.square(U.T @ self._rest, dtype=np.float64).mean(axis=1))
-
     def _seen_by_probes(self, k: int) -> float:
         """Estimate what is missing from the captured sum, by perturbation theory and the probes.
 
@@ -145,18 +146,16 @@ class Evidence:
         assert self.readout is not None
         assert self._rest is not None
         assert self.probes is not None
-        U = self.vectors[:, :k]
-        values = self.readout.values[:k]
-        seen = (U.T @ self._rest).astype(np.float64)
-        W = self.subspace.outside(U)
-        samples = ((W.T @ self.probes.Omega) * seen).sum(axis=0)
+        subspace, readout, Omega, rest = self.subspace, self.readout, self.probes.Omega, self._rest
+        values, seen = readout.values[:k], self._seen[:k]
+        inside = subspace.readout_on_basis(readout, k) @ inner(subspace.Q, Omega)
+        samples = ((subspace.readout_inner(readout, k, Omega) - inside) * seen).sum(axis=0)
         first = samples.mean() + samples.std(ddof=1) / np.sqrt(len(samples))
-        C = self.probes.Omega.T.astype(np.float64) @ self._rest
-        D = self._rest.T.astype(np.float64) @ self._rest
+        C, D = inner(Omega, rest), inner(rest, rest)
         typical = np.trace(D) / np.trace(C) if np.trace(C) > 0 else 0.0
         second = second_order(values, np.sqrt(np.square(seen).mean(axis=1)), typical)
         sizes, Z = small_eigh((C + C.T) / 2)
-        kept = sizes > max(self.rounding * len(U), 1e-12 * sizes[-1])
+        kept = sizes > max(self.rounding * len(Omega), 1e-12 * sizes[-1])
         R = Z[:, kept] / np.sqrt(sizes[kept])
         missed = small_eigvalsh(R.T @ D @ R)
         merged = np.sort(np.concatenate([values, missed]))[::-1][:k]

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelpca.gram.protocol import Gram
-from kernelpca.solvers.rayleigh_ritz import inner, small_eigh
+from kernelpca.solvers.rayleigh_ritz import small_eigh
+from kernelpca.tall import inner, times
 
 ENOUGH = 2500  # rows from which landmarks save more than they cost
 MOST = 600  # landmarks when the user sets no number
 WORTH = 0.7  # of what is captured after the first pass, which landmarks must have captured before it
 KEPT = 4  # blocks of leading directions of the features that are kept; more were seen to add nothing
-DECAYING = 0.5  # of the mean of the leading eigenvalues, below which the last of a block must be
+DECAYING = 0.5  # of the mean of the wanted eigenvalues, below which the last of a block must be
 
 
 @dataclass(frozen=True)
@@ -25,24 +26,19 @@ class Start:
     directions : ndarray of shape (n, p)
         The leading directions of F F', orthonormal.
     F : ndarray of shape (n, r)
-        The features, turned so that F'F is diagonal, and cut to a few blocks of leading directions.
-    values : ndarray of shape (r,)
-        The diagonal of F'F: the leading eigenvalues of F F'.
+        The features, turned so that F'F is diagonal, and cut to a few blocks of leading directions; none (r = 0) where
+        the spectrum hardly decays: features are not worth their memory then.
+    captured : float
+        The sum of the k leading eigenvalues of F F'.
     """
 
     directions: np.ndarray
     F: np.ndarray
-    values: np.ndarray
+    captured: float
 
-    def is_worth(self, captured: float, k: int) -> bool:
-        """Whether the features are worth keeping, after a pass that captured so much with k components.
-
-        Spectra that decay slowly, as of narrow kernels on noise, do not profit: either the pass captures far more
-        than the landmarks did, or there is hardly any decay to be seen.
-        """
-        lead, last = self.values[:k], self.values[: self.directions.shape[1]]
-        decays = len(last) <= k or last[-1] < DECAYING * lead.mean()
-        return bool(decays and lead.sum() >= WORTH * captured)
+    def is_worth(self, captured: float) -> bool:
+        """Whether the features are worth keeping, after a pass that captured so much: not if far more than they did."""
+        return self.captured >= WORTH * captured
 
 
 def default_count(n: int, k: int) -> int:
@@ -51,13 +47,14 @@ def default_count(n: int, k: int) -> int:
     return m if n >= ENOUGH and 4 * m <= n else 0
 
 
-def landmark_start(gram: Gram, m: int, p: int, rng: np.random.Generator) -> Start:
+def landmark_start(gram: Gram, m: int, k: int, p: int, rng: np.random.Generator) -> Start:
     """Take m landmarks at random and return the p leading directions of the Nyström approximation from them."""
     n = gram.shape[0]
     F = gram.landmark_features(np.sort(rng.choice(n, m, replace=False)))
     values, S = small_eigh(inner(F, F))
-    values, S = values[::-1][: KEPT * p], S[:, ::-1][:, : KEPT * p]
     positive = values > 10 * float(np.finfo(F.dtype).eps) * values.max(initial=0.0)
-    values, S = values[positive], S[:, positive]
-    F = (S.T.astype(F.dtype) @ F.T).T  # columns lie together
-    return Start(F[:, :p] / np.sqrt(values[:p]).astype(F.dtype), F, values)
+    values, S = values[positive][::-1], S[:, positive][:, ::-1]
+    lead, last = values[:k], values[:p]
+    decays = len(last) <= k or last[-1] < DECAYING * lead.mean()
+    F = times(F, S[:, : KEPT * p if decays else p])
+    return Start(F[:, :p] / np.sqrt(last).astype(F.dtype), F if decays else F[:, :0], float(lead.sum()))

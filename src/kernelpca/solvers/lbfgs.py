@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import inner, orthonormal, rayleigh_ritz, residual_matrix, small_eigh
+from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual_matrix, small_eigh
+from kernelpca.tall import inner, times
 
 
 class Lbfgs(Solver):
@@ -95,7 +96,7 @@ def dual_cost(H: np.ndarray, GH: np.ndarray) -> tuple[float, np.ndarray]:
     roots = np.sqrt(np.maximum(values, 1e-300))
     cost = 0.5 * float(np.vdot(H, H)) - float(roots.sum())
     inverse = np.where(values > 1e-15 * largest, 1 / roots, 0.0)
-    return cost, H - GH @ (U * inverse @ U.T)
+    return cost, H - times(GH, U * inverse @ U.T)
 
 
 def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,4 +107,4 @@ def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     T = W.T @ inner(H, GH.astype(np.float64, copy=False)) @ W
     values, S = small_eigh((T + T.T) / 2)
     turn = W @ S[:, ::-1]
-    return values[::-1], (H @ turn).astype(GH.dtype, copy=False), (GH @ turn).astype(GH.dtype, copy=False)
+    return values[::-1], times(H, turn).astype(GH.dtype, copy=False), times(GH, turn)

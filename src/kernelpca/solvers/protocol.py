@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ from kernelpca.solvers.bounds import rigorous_bound
 from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative, variance_gap
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
+from kernelpca.tiles import one_blas_thread
 
 # eps of the largest eigenvalue that hundreds of passes may lose: float64 has digits to spare, float32 has not
 ROUNDING_UNITS = {4: 10, 8: 100}
@@ -250,6 +251,7 @@ class Solver(Part, ABC):
     indefinite: str = "warn"
     criterion: str = "residual"
     needs_definite: bool = False  # whether it works on positive semi-definite matrices only
+    spreads_itself: bool = False  # whether it leaves the cores to BLAS
     advice: str = "max_iter"
 
     @abstractmethod
@@ -294,7 +296,14 @@ class Solver(Part, ABC):
         """
         self._check_question(gram, k, tol)
         watch = Watch(gram, k, float(tol), callback, self.criterion)
-        ritz = self.run(watch, k, start, rng or np.random.default_rng(0))
+        with nullcontext() if self.spreads_itself else one_blas_thread:
+            return self._solve(watch, k, start, rng or np.random.default_rng(0), keep)
+
+    def _solve(
+        self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator, keep: Keep | None
+    ) -> Solution:
+        """Run, choose how many to keep, and say how good they are."""
+        ritz = self.run(watch, k, start, rng)
         values, vectors, products = _leading(ritz, k, watch)
         chosen = k if keep is None else keep(values, watch.rounding)
         if chosen is not None:

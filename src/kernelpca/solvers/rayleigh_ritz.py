@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from kernelpca.tiles import blocks, one_blas_thread
+from kernelpca.tall import add_product, inner, times
+from kernelpca.tiles import one_blas_thread
 
 SMALL = 512  # rows of a matrix that one thread factors as fast as two
-
-ROWS = 8192  # rows whose products are added up in the working precision; blocks of rows are added in float64
+WELL = 0.3  # smallest over largest pivot from which one round of Cholesky is enough
 
 
 def starting_block(n: int, p: int, start: np.ndarray | None, rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
@@ -32,37 +32,34 @@ def orthonormal_columns(W: np.ndarray) -> np.ndarray:
             L = np.linalg.cholesky(inner(V, V))
         except np.linalg.LinAlgError:
             return np.linalg.qr(W)[0]
-        if L.diagonal().min(initial=1.0) < 100 * np.sqrt(np.finfo(W.dtype).eps) * L.diagonal().max(initial=1.0):
+        evenness = L.diagonal().min(initial=1.0) / L.diagonal().max(initial=1.0)
+        if evenness < 100 * np.sqrt(np.finfo(W.dtype).eps):
             return np.linalg.qr(W)[0]
-        V = V @ np.linalg.inv(L).T.astype(W.dtype)
+        V = times(V, np.linalg.inv(L).T)
+        if evenness > WELL and np.abs(L - np.diag(L.diagonal())).max(initial=0.0) < WELL * L.diagonal().max():
+            break
     return V
 
 
-def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float) -> np.ndarray:
-    """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out."""
+def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarray | None = None) -> np.ndarray:
+    """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out.
+
+    `inside` is Q'W (q, p), where it is known. Taking Q off twice is enough, the second time with columns of length one.
+    """
     room = Q.shape[0] - Q.shape[1]
-    for _ in range(2):
-        W = W - Q @ (Q.T @ W)
+    W = W.copy()
+    add_product(W, Q, -(inner(Q, W) if inside is None else inside))
     squares, Z = small_eigh(inner(W, W))
     if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
-        block = W @ (Z[:, ::-1] / np.sqrt(squares[::-1])).astype(W.dtype)[:, :room]
+        block = times(W, (Z[:, ::-1] / np.sqrt(squares[::-1]))[:, :room])
     else:
         block, R = np.linalg.qr(W)
         U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
-        block = block @ U[:, : min(int((sizes > smallest).sum()), room)]
+        block = times(block, U[:, : min(int((sizes > smallest).sum()), room)])
     if block.shape[1]:
-        block = orthonormal_columns(block - Q @ (Q.T @ block))  # what was small has lost digits
+        add_product(block, Q, -inner(Q, block))
+        block = orthonormal_columns(block)
     return block
-
-
-def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """(n, a), (n, b) -> (a, b): A'B in float64, at the speed of the working precision."""
-    if A.dtype == np.float64:
-        return A.T @ B
-    total = np.zeros((A.shape[1], B.shape[1]))
-    for rows in blocks(len(A), ROWS):
-        total += A[rows].T @ B[rows]
-    return total
 
 
 def small_eigh(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

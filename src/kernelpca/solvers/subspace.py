@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.solvers.rayleigh_ritz import ROWS, inner, small_eigh
-from kernelpca.tiles import blocks
+from kernelpca.solvers.rayleigh_ritz import small_eigh
+from kernelpca.tall import add_product, by_rows, column_norms, inner, times
 
 DEPENDENT = {4: 1e-4, 8: 1e-13}  # of the largest T, by item size: a readout divides by nothing smaller
 
@@ -62,6 +62,7 @@ class Subspace:
         m = self.F.shape[1]
         self.A, self.P = np.empty((m, 0)), np.empty((m, 0))
         self.T, self.N = np.empty((0, 0)), np.empty((0, 0))
+        self._factored: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # T, its eigenvalues and vectors
 
     @property
     def size(self) -> int:
@@ -86,13 +87,11 @@ class Subspace:
     def add(self, block: np.ndarray, product: np.ndarray) -> None:
         """Take in a block (n, p) that is orthonormal to the basis, and its product with K."""
         new = slice(self.size, self.size + block.shape[1])
-        dtype = self._basis.dtype
         A = inner(self.F, block)
         self._basis[:, new] = block
         self._excess[:, new] = product
-        if len(A):
-            self._excess[:, new] -= self.F @ A.astype(dtype)
         Y = self._excess[:, new]
+        add_product(Y, self.F, -A)
         self.A = np.hstack([self.A, A])
         self.P = np.hstack([self.P, inner(self.F, Y)])
         T = extended(self.T, inner(self._basis[:, : new.stop], Y))
@@ -101,20 +100,39 @@ class Subspace:
 
     def ritz(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Ritz values (q,), largest first, and their coefficients (q, q) on the basis."""
-        values, S = small_eigh(self.T + self.A.T @ self.A)
+        values, S = small_eigh(self.T + self.A.T @ self.A) if len(self.A) else self._factors()
         return values[::-1], S[:, ::-1]
+
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the eigenvalues (q,) of T, smallest first, and its eigenvectors (q, q)."""
+        if self._factored is None or self._factored[0] is not self.T:
+            self._factored = self.T, *small_eigh(self.T)
+        return self._factored[1:]
 
     def vectors(self, S: np.ndarray) -> np.ndarray:
         """(q, s) -> (n, s): Q S."""
-        return self.Q @ S.astype(self._basis.dtype)
+        return times(self.Q, S)
 
     def products(self, S: np.ndarray) -> np.ndarray:
         """(q, s) -> (n, s): K Q S."""
-        dtype = self._basis.dtype
-        result = self.Y @ S.astype(dtype)
-        if len(self.A):
-            result += self.F @ (self.A @ S).astype(dtype)
+        result = times(self.Y, S)
+        add_product(result, self.F, self.A @ S)
         return result
+
+    def residual_norms(self, values: np.ndarray, S: np.ndarray) -> np.ndarray:
+        """(s,), (q, s) -> (s,): |K Q S - Q S diag(values)|, column by column."""
+        dtype = self._basis.dtype
+        F, Q, Y = self.F, self.Q, self.Y
+        on_basis, on_excess, on_features = ((M.astype(dtype)) for M in (-S * values, S, self.A @ S))
+
+        def block(rows: slice) -> np.ndarray:
+            R = Y[rows] @ on_excess
+            R += Q[rows] @ on_basis
+            if len(on_features):
+                R += F[rows] @ on_features
+            return R
+
+        return column_norms(len(Q), S.shape[1], block)
 
     def coupling(self, values: np.ndarray, S: np.ndarray) -> np.ndarray:
         """(q,), (q, q) -> (q, q): R'R of the residuals R = K Q S - Q S diag(values) of all Ritz pairs."""
@@ -138,7 +156,7 @@ class Subspace:
         level : float
             Rounding level.
         """
-        sizes, Z = small_eigh(self.T)
+        sizes, Z = self._factors()
         kept = sizes > max(level, DEPENDENT[self._basis.dtype.itemsize] * sizes.max(initial=0.0))
         R = Z[:, kept] / np.sqrt(sizes[kept])
         M = extended(self.FF, np.vstack([self.P @ R, R.T @ self.N @ R]))
@@ -150,28 +168,35 @@ class Subspace:
 
     def readout_vectors(self, readout: Readout, count: int) -> np.ndarray:
         """Return the leading eigenvectors (n, count) of the Nyström approximation."""
-        dtype = self._basis.dtype
-        U = self.Y @ readout.on_excess[:, :count].astype(dtype)
-        if len(self.A):
-            U += self.F @ readout.on_features[:, :count].astype(dtype)
+        U = times(self.Y, readout.on_excess[:, :count])
+        add_product(U, self.F, readout.on_features[:, :count])
         return U
+
+    def readout_inner(self, readout: Readout, k: int, X: np.ndarray) -> np.ndarray:
+        """(n, r) -> (k, r): U'X, U the k leading eigenvectors of the Nyström approximation."""
+        on_features, on_excess = readout.on_features[:, :k], readout.on_excess[:, :k]
+        return on_features.T @ inner(self.F, X) + on_excess.T @ inner(self.Y, X)
+
+    def readout_on_basis(self, readout: Readout, k: int | None = None) -> np.ndarray:
+        """() -> (k, q): U'Q of the k leading eigenvectors, or of all."""
+        return readout.on_features[:, :k].T @ self.A + readout.on_excess[:, :k].T @ self.T
 
     def excess(self, X: np.ndarray, product: np.ndarray) -> np.ndarray:
         """(n, r), (n, r) K X -> (n, r): K X - F F'X."""
-        return product - self.F @ inner(self.F, X).astype(product.dtype) if len(self.A) else product
+        result = product.copy()
+        add_product(result, self.F, -inner(self.F, X))
+        return result
 
     def unexplained(self, X: np.ndarray, excess: np.ndarray, root: np.ndarray) -> np.ndarray:
         """(n, r), (n, r) excess, (q, s) -> (n, r): E X, what the Nyström approximation with that root leaves of K X."""
         Y = self._excess[:, : len(root)]
-        return excess - Y @ (root @ (root.T @ inner(Y, X))).astype(excess.dtype)
-
-    def outside(self, X: np.ndarray) -> np.ndarray:
-        """(n, r) -> (n, r): X less its part in the basis."""
-        return X - self.Q @ (self.Q.T @ X)
+        result = excess.copy()
+        add_product(result, Y, -(root @ (root.T @ inner(Y, X))))
+        return result
 
     def drop_features(self) -> None:
         """Forget F: the excess is the whole product then."""
-        self._excess[:, : self.size] += self.F @ self.A.astype(self.F.dtype)
+        add_product(self.Y, self.F, self.A)
         self.T, self.N = self.T + self.A.T @ self.A, self._squares()
         self.F = self.F[:, :0]
         self.FF, self.A, self.P = self.FF[:0, :0], self.A[:0], self.P[:0]
@@ -179,9 +204,13 @@ class Subspace:
     def restart(self, S: np.ndarray) -> None:
         """Keep the part Q S of the basis, S (q, s) with orthonormal columns."""
         small, s = S.astype(self._basis.dtype), S.shape[1]
-        for rows in blocks(len(self._basis), ROWS):
-            self._basis[rows, :s] = self.Q[rows] @ small
-            self._excess[rows, :s] = self.Y[rows] @ small
+        Q, Y = self.Q, self.Y
+
+        def turn(rows: slice) -> None:
+            self._basis[rows, :s] = Q[rows] @ small
+            self._excess[rows, :s] = Y[rows] @ small
+
+        by_rows(len(Q), turn)
         self.T, self.N = S.T @ self.T @ S, S.T @ self.N @ S
         self.A, self.P = self.A @ S, self.P @ S
 
