@@ -16,6 +16,7 @@ import sklearn
 from threadpoolctl import threadpool_info
 
 RESULTS = Path(__file__).parent / "results"
+ASLEEP = 0.15  # seconds after which no thread of BLAS is looking for work
 
 
 def machine() -> str:
@@ -73,10 +74,15 @@ def _text(cell: object) -> str:
 
 
 def best_of(runs: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, tuple[float, object]]:
-    """Return the shortest time of each run and what it gave; they take turns, so that none has the quieter machine."""
+    """Return the shortest time of each run and what it gave.
+
+    They take turns, so that none has the quieter machine, and wait until the threads of the one before, which look for
+    more work for a while, are asleep.
+    """
     best: dict[str, tuple[float, object]] = {}
     for _ in range(repeats):
         for name, run in runs.items():
+            time.sleep(ASLEEP)
             began = time.perf_counter()
             answer = run()
             seconds = time.perf_counter() - began

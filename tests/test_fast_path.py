@@ -20,9 +20,9 @@ from kernelpca.gram import CallableGram, CenteredGram, DenseGram, LowRankGram, O
 from kernelpca.gram.landmarks import nystrom_features
 from kernelpca.gram.single import SingleGram
 from kernelpca.kernels import RBF
-from kernelpca.solvers import BlockKrylov, Lbfgs
+from kernelpca.solvers import BlockKrylov, Lanczos, Lbfgs
 from kernelpca.solvers.block_krylov import default_block
-from kernelpca.solvers.bounds import nystrom_bound
+from kernelpca.solvers.bounds import nystrom_bound, ritz_bound
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import default_count, landmark_start
 from kernelpca.solvers.lbfgs import dual_cost
@@ -1200,3 +1200,28 @@ def test_blocks_are_as_wide_as_hardly_makes_a_pass_longer():
         narrow, wide = default_block(k, 0.0), default_block(k, 500.0)
         assert narrow % 8 == wide % 8 == 0
         assert k + 8 <= narrow <= wide <= 2 * k + 32
+
+
+def test_converged_pairs_are_bounded_without_a_factorization():
+    values = np.array([3.0, 2.0, 1.0])
+    coupling = np.diag([1e-26, 0.0, 0.0])
+    bound = ritz_bound(values, coupling, 2, 10, mu=0.5)
+    assert 5.0 < bound < 5.0 + 1e-12
+    assert ritz_bound(values, coupling, 3, 10, mu=2.5) == pytest.approx(8.0)  # what is outside counts
+    assert ritz_bound(values, np.diag([1e-2, 0.0, 0.0]), 2, 10, mu=0.5) > 5.0 + 1e-3
+
+
+def test_small_matrices_in_memory_are_read_once_by_lanczos():
+    class Counted(DenseGram):
+        calls = 0
+
+        def matmat(self, V):
+            Counted.calls += 1
+            return super().matmat(V)
+
+    K = positive(200, 0.9)
+    solution = Lanczos().solve(CenteredGram(Counted(K, positive_definite=True)), 3)
+    assert Counted.calls == 1  # for the mean
+    truth = np.linalg.eigvalsh(CenteredGram(DenseGram(K)).dense())[::-1][:3]
+    np.testing.assert_allclose(solution.values, truth, rtol=1e-10)
+    assert solution.certificate.passes > 3

@@ -199,11 +199,14 @@ def test_dense_costs_grow_as_lapack_does():
 
 def test_landmarks_blocks_and_passes_are_the_solvers_own():
     shape = large_shape()
-    assert landmarks_of(BlockKrylov(), shape) == 600
-    assert landmarks_of(BlockKrylov(landmarks=50), shape) == 50
-    assert landmarks_of(BlockKrylov(), large_shape(definite=False)) == 0
-    assert landmarks_of(BlockKrylov(), large_shape(cheap_columns=False)) == 0
-    assert landmarks_of(Lanczos(), shape) == 0
+    assert landmarks_of(BlockKrylov(), shape, stored=False) == 600
+    assert landmarks_of(BlockKrylov(), shape, stored=True) == 100  # passes are cheap: a few are enough
+    assert landmarks_of(BlockKrylov("variance"), shape, stored=True) == 600
+    for stored in (True, False):
+        assert landmarks_of(BlockKrylov(landmarks=50), shape, stored) == 50
+        assert landmarks_of(BlockKrylov(), large_shape(definite=False), stored) == 0
+        assert landmarks_of(BlockKrylov(), large_shape(cheap_columns=False), stored) == 0
+        assert landmarks_of(Lanczos(), shape, stored) == 0
     assert block_of(BlockKrylov(block_size=33), shape, False) == 33
     assert block_of(BlockKrylov(), shape, False) >= block_of(BlockKrylov(), shape, True) >= 18
     assert block_of(Lanczos(), shape, True) == 1

@@ -99,8 +99,8 @@ class PeakMemory:
 
     def __init__(self) -> None:
         self.bytes: int | None = None
-        self._before = resident_bytes()
-        self._peak = self._before or 0
+        self._before: int | None = None
+        self._peak = 0
         self._done = Event()
 
     def _look(self) -> None:
@@ -115,6 +115,7 @@ class PeakMemory:
     def watched(cls) -> Iterator[PeakMemory]:
         """Watch in a thread of its own until the block ends."""
         peak = cls()
+        peak._before = resident_bytes()
         if peak._before is None:
             yield peak
             return

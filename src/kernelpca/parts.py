@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ class Part(BaseEstimator):
     `__init__` only stores what it is given, under the same names; checks happen when the part is used.
     So scikit-learn's `clone` and `GridSearchCV` treat parts like any nested estimator.
     """
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """List the names of the parameters: reading the signature each time would take longer than a small fit."""
+        return super()._get_param_names()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())

@@ -12,10 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from kernelpca.gram.protocol import STORED
+from kernelpca.gram.tiled import made_cost
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers import BlockKrylov, Dense, Solver
 from kernelpca.solvers.block_krylov import default_block
-from kernelpca.solvers.landmarks import default_count
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
 PACKING = 25  # columns whose time a thin product spends on bringing the matrix in
@@ -62,27 +63,29 @@ class Shape:
         return self.row_bytes // self.itemsize
 
 
-def landmarks_of(solver: Solver, shape: Shape) -> int:
+def landmarks_of(solver: Solver, shape: Shape, stored: bool) -> int:
     """Return how many landmarks a solver will start from."""
     if not isinstance(solver, BlockKrylov) or not (shape.definite and shape.cheap_columns):
         return 0
-    given = solver.landmarks
-    return min(default_count(shape.n, shape.k) if given is None else given, shape.n)
+    return solver.landmark_count(shape.n, shape.k, _entry_cost(shape, stored))
 
 
 def block_of(solver: Solver, shape: Shape, stored: bool) -> int:
     """Return how many columns its passes will have."""
     if isinstance(solver, BlockKrylov):
-        cost = 0.0 if stored or solver.criterion != "residual" else 64.0 + shape.width
-        return min(solver.block_size or default_block(shape.k, cost), shape.n)
+        return solver.block_width(shape.n, shape.k, _entry_cost(shape, stored))
     return {"Lanczos": 1, "Lbfgs": shape.k}.get(type(solver).__name__, shape.k + 10)
+
+
+def _entry_cost(shape: Shape, stored: bool) -> float:
+    return STORED if stored else made_cost(shape.width)
 
 
 def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
     """Return how many passes a solver is likely to take where the spectrum decays; slow spectra take more."""
     digits = -np.log10(max(tol, 1e-15))
     if isinstance(solver, BlockKrylov):
-        started = landmarks_of(solver, shape) > 0
+        started = landmarks_of(solver, shape, stored=True) > 0
         if solver.criterion == "residual":
             return int(np.ceil(0.75 * digits + (0.5 if started else 3.0)))
         first = 1 if solver.criterion == "variance" else 2
@@ -94,7 +97,7 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
 def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
     """Return the memory of an iterative solver after so many passes, or with a full basis."""
     n, k, item = shape.n, shape.k, shape.itemsize
-    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape)
+    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
     if isinstance(solver, BlockKrylov):
         basis = min(solver.basis_size(k, p), n)
         used = basis if passes is None else min(p * passes, basis)
@@ -171,7 +174,8 @@ def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates
         flops = SLOW_LAPACK * (4 / 3 * n**3 + (4 * n**3 if 3 * (k + 1) > n else 4 * n * n * k))
         return making + flops / product_rate(8) + 2 * n * n * k / rates.flops
     stored = path != "tiled"
-    p, m, passes = block_of(solver, shape, stored), landmarks_of(solver, shape), passes_of(solver, shape, tol)
+    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
+    passes = passes_of(solver, shape, tol)
     thin = 2 * n * n * (p + PACKING) / rates.flops
     start = n * m / rates.entries + 4 * n * m * m / rates.flops
     algebra = 12 * n * (m + p * (passes + 1) / 2) * p / rates.flops + 2e-9 * (m + p * passes) ** 3 / 10

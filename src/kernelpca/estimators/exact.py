@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,9 @@ class Fit:
 def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
     planner = plan_rows(kernel, X, request)
-    with measured(n_rows(X) >= TIMED) as taken:
+    # on small matrices a second BLAS thread only gets in the way
+    alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
+    with alone, measured(n_rows(X) >= TIMED) as taken:
         plan = planner(request.components.first_guess(n_rows(X)))
         positive = _positive(kernel, request.center)
         kernel = kernel.for_centering() if request.center else kernel
@@ -65,11 +68,9 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
                 kernel, features.anchors, plan.tile_budget, cache=plan.cache, keep_after=plan.keep_after
             )
         else:
-            K = kernel(features.anchors)
+            K = kernel.matrix(features.anchors)
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
-        # on small matrices a second BLAS thread only gets in the way
-        with one_blas_thread if n_rows(X) <= SQUARE else nullcontext():
-            fit = _decompose(gram, features, planner, request, weights, positive)
+        fit = _decompose(gram, features, planner, request, weights, positive)
     return replace(fit, plan=fit.plan.measured(*taken()))
 
 
@@ -95,6 +96,7 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
     """Return how a fit of k components on X is done, as a function of k; with its time where the problem is large."""
     rates = calibrate(kernel.for_centering() if request.center else kernel, X) if n_rows(X) >= TIMED else None
 
+    @cache
     def planner(k: int) -> Plan:
         return make_plan(
             shape_of(kernel, X, k, request), request.solver, request.memory_limit, request.tol, rates=rates

@@ -21,7 +21,7 @@ from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
 from kernelpca.tiles import TILE, available_threads
 
-SMALL = 200  # rows up to which a dense solution costs next to nothing
+SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
 TIGHTEST = 4  # blocks of a basis that is still worth having
 

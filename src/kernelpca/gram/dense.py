@@ -26,6 +26,8 @@ class DenseGram(Gram):
         Bytes that a copy of half of it in float32 may take, for targets that float32 can reach.
     """
 
+    in_memory = True
+
     def __init__(
         self,
         K: np.ndarray,

@@ -9,6 +9,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from kernelpca.gram.landmarks import nystrom_features
 
+STORED = 16.0  # multiply-adds that bringing in an entry of a stored matrix costs as much as
+
 
 class Gram(ABC):
     """A symmetric n x n matrix that can be multiplied from the left.
@@ -19,9 +21,10 @@ class Gram(ABC):
     shape: tuple[int, int]
     dtype: np.dtype
     positive_definite: bool = False  # True only where it is known
-    entry_cost: float = 16.0  # multiply-adds that one entry takes; up to about so many columns hardly slow a pass
+    entry_cost: float = STORED  # multiply-adds that one entry takes; up to about so many columns hardly slow a pass
     single_is_fast: bool = False  # whether passes in float32 are worth a finish in float64
     cheap_columns: bool = True  # whether m columns cost about m/n of a pass
+    in_memory: bool = False  # whether `dense` merely copies
     _scale: float | None = None
 
     @abstractmethod
@@ -108,6 +111,7 @@ class WrappedGram(Gram):
         self.entry_cost = inner.entry_cost
         self.cheap_columns = inner.cheap_columns
         self.single_is_fast = inner.single_is_fast
+        self.in_memory = inner.in_memory
 
     def retain(self) -> None:
         """Say that more passes will follow for certain."""

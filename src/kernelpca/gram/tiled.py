@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelpca.gram.budget import BUDGET, tile_size
-from kernelpca.gram.protocol import Gram, check_block, check_finite
+from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
 
@@ -160,7 +160,7 @@ class TiledGram(Tiles):
         self.positive_definite = kernel.positive_definite
         kept = cache >= self.shape[0] * (self.shape[0] + self.kernel.tile) // 2 * self.dtype.itemsize
         self.single_is_fast = not kept and getattr(X, "dtype", None) == np.float64
-        self.entry_cost = 16.0 if kept else 64.0 + (X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
+        self.entry_cost = STORED if kept else made_cost(X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
         self.source = f"The kernel {kernel!r}"
         self._diagonal: np.ndarray | None = None
 
@@ -289,6 +289,11 @@ def _shaped(scratch: np.ndarray, rows: slice, cols: slice) -> np.ndarray:
     """Return the start of a flat scratch array as a contiguous tile of rows x cols."""
     height, width = rows.stop - rows.start, cols.stop - cols.start
     return scratch[: height * width].reshape(height, width)
+
+
+def made_cost(d: int) -> float:
+    """Return the multiply-adds that an entry takes which is made of rows of d numbers."""
+    return 64.0 + d
 
 
 def diagonal(kernel: Kernel, X: Rows) -> np.ndarray:

@@ -89,23 +89,9 @@ class Kernel(Part, ABC):
         The matrix is filled tile by tile on all cores, in the dtype of the input.
         """
         X = self.check(X)
-        workers = threads if self.parallel else 1
         if Y is None:
-            K = np.empty((n_rows(X), n_rows(X)), dtype=dtype_of(X))
-
-            def work(_: None, rows: slice, cols: slice) -> None:
-                self.compute(X[rows], X[cols], K[rows, cols])
-                if rows == cols:
-                    upper = np.triu(K[rows, cols])
-                    K[rows, cols] = upper + np.triu(upper, 1).T
-                else:
-                    K[cols, rows] = K[rows, cols].T
-
-            size = min(self.tile, max(n_rows(X) // 4, FEWEST))  # small matrices are cut too: half of them is enough
-            workers = 1 if n_rows(X) <= 4 * FEWEST else workers
-            share_out(half_tiles(n_rows(X), size), work, lambda: None, workers)
-            np.fill_diagonal(K, self.diag(X))
-            return K
+            return self.matrix(X, threads)
+        workers = threads if self.parallel else 1
         Y = self.check(Y)
         check_same_width(X, Y)
         K = np.empty((n_rows(X), n_rows(Y)), dtype=np.promote_types(dtype_of(X), dtype_of(Y)))
@@ -114,6 +100,25 @@ class Kernel(Part, ABC):
             self.compute(X[rows], Y[cols], K[rows, cols])
 
         share_out(all_tiles(n_rows(X), n_rows(Y), self.tile), work_on_pair, lambda: None, workers)
+        return K
+
+    def matrix(self, X: Rows, threads: int | None = None) -> np.ndarray:
+        """(n, d) -> (n, n): exactly symmetric. No checks: rows come from `check`."""
+        n = n_rows(X)
+        K = np.empty((n, n), dtype=dtype_of(X))
+
+        def work(_: None, rows: slice, cols: slice) -> None:
+            self.compute(X[rows], X[cols], K[rows, cols])
+            if rows == cols:
+                upper = np.triu(K[rows, cols])
+                K[rows, cols] = upper + np.triu(upper, 1).T
+            else:
+                K[cols, rows] = K[rows, cols].T
+
+        size = min(self.tile, max(n // 4, FEWEST))  # small matrices are cut too: half of them is enough
+        workers = threads if self.parallel and n > 2 * FEWEST else 1
+        share_out(half_tiles(n, size), work, lambda: None, workers)
+        np.fill_diagonal(K, self.diag(X))
         return K
 
     def check(self, X: Rows) -> Rows:
@@ -127,7 +132,8 @@ class Kernel(Part, ABC):
                 f"{type(self).__name__} does not take sparse input: it is not a function of dot products. "
                 "Give X.toarray(), or use a kernel that is one (linear, polynomial, rbf, cosine, hellinger)."
             )
-        X = check_array(X, accept_sparse="csr" if self.takes_sparse else False, dtype=[np.float64, np.float32])
+        if not _is_clean(X):
+            X = check_array(X, accept_sparse="csr" if self.takes_sparse else False, dtype=[np.float64, np.float32])
         if self.domain == "nonnegative":
             check_nonnegative(X, self)
         return X
@@ -159,6 +165,11 @@ class Kernel(Part, ABC):
         from kernelpca.kernels.algebra import Normalized
 
         return Normalized(self)
+
+
+def _is_clean(X: Rows) -> bool:
+    """Whether X is an array of finite numbers, as an estimator has checked it: looking twice would take its time."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "fd" and X.size > 0 and bool(np.isfinite(X.sum()))
 
 
 def n_rows(X: Rows) -> int:

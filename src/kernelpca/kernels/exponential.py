@@ -16,7 +16,7 @@ import numpy as np
 
 SMALL = 2**18  # entries; below it NumPy is fast enough
 
-NEAR = -0.7  # above it exp(t) - 1 would lose a digit
+WIDE = -0.7  # where all of a tile is above it, exp(t) - 1 would lose digits that matter
 
 # for each width: integer type, bits of the fraction, exponent bias, log 2 in two parts, degree, least argument
 _FORMATS = {
@@ -48,14 +48,16 @@ def exponential(T: np.ndarray, less_one: bool = False) -> None:
 
 
 def _by_numpy(T: np.ndarray, less_one: bool) -> None:
-    """Write exp(t) over T, or that less one: expm1 is slow, and needed near zero only."""
-    if less_one:
-        near = T > NEAR
-        exact = np.expm1(T[near])
+    """Write exp(t) over T, or that less one.
+
+    expm1 is slow. It is needed where all values are near zero: beside larger ones an error of eps is rounding.
+    """
+    if less_one and T.min(initial=0.0) > WIDE:
+        np.expm1(T, out=T)
+        return
     np.exp(T, out=T)
     if less_one:
         T -= 1
-        T[near] = exact
 
 
 @cache

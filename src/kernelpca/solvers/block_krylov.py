@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelpca.gram.protocol import STORED
 from kernelpca.solvers.certificate import reached, variance_gap
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import Start, default_count, landmark_start
@@ -108,13 +109,22 @@ class BlockKrylov(Solver):
         """Return how many columns the basis may have, for blocks of p."""
         return max(self.max_basis or BASIS_BLOCKS * p, k + 2 * p)
 
+    def landmark_count(self, n: int, k: int, entry_cost: float) -> int:
+        """Return how many landmarks to start from, for a matrix whose entries cost so much in a pass."""
+        few = self.criterion == "residual" and entry_cost <= STORED
+        return min(default_count(n, k, few) if self.landmarks is None else self.landmarks, n)
+
+    def block_width(self, n: int, k: int, entry_cost: float) -> int:
+        """Return how many columns a pass has."""
+        # to read off a variance few passes are needed, and probes ride along: wide blocks would not pay
+        usual = default_block(k, entry_cost if self.criterion == "residual" else 0.0)
+        return min(self.block_size or usual, n)
+
     def _iterate(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Grow the basis by one block a pass until the criterion is met."""
         gram = watch.gram
         n, dtype = gram.shape[0], gram.dtype
-        # to read off a variance few passes are needed, and probes ride along: wide blocks would not pay
-        usual = default_block(k, gram.entry_cost if self.criterion == "residual" else 0.0)
-        p = min(self.block_size or usual, n)
+        p = self.block_width(n, k, gram.entry_cost)
         begun = self._landmarks(watch, k, p, start, rng)
         features = begun.F.shape[1] > 0 if begun else False
         if not features and start is None:
@@ -163,7 +173,7 @@ class BlockKrylov(Solver):
         gram = watch.gram
         n = gram.shape[0]
         useful = start is None and gram.positive_definite and gram.cheap_columns
-        m = min(default_count(n, k) if self.landmarks is None else self.landmarks, n) if useful else 0
+        m = self.landmark_count(n, k, gram.entry_cost) if useful else 0
         if m == 0:
             return None
         # probes look for what landmarks miss; without them a few random directions in the first block do
@@ -231,7 +241,7 @@ def _free(locked: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate([np.flatnonzero(~locked[:count]), np.arange(len(locked), count)])
 
 
-def default_block(k: int, entry_cost: float = 16.0) -> int:
+def default_block(k: int, entry_cost: float = STORED) -> int:
     """Return how many columns a pass for k components has: a multiple of eight."""
     spare = min(max(entry_cost / 8, SPARE), k + 3 * SPARE)
     return 8 * max(2, int(np.ceil((k + spare) / 8)))

@@ -18,6 +18,8 @@ from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.rayleigh_ritz import small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
 
+CONVERGED = 1e-12  # of the largest Ritz value: residuals below it are simply added
+
 
 def largest_outside(
     values: np.ndarray,
@@ -62,10 +64,12 @@ def ritz_bound(values: np.ndarray, coupling: np.ndarray, k: int, n: int, mu: flo
     """Bound the sum of the k largest eigenvalues of [[diag(values), B'], [B, mu I]], coupling = B'B, of size n."""
     if not np.isfinite(mu):
         return float("inf")
+    rest, weak = n - len(values), float(np.sqrt(max(np.trace(coupling), 0.0)))
+    if weak <= CONVERGED * float(np.abs(values).max()):  # |B| more than without B
+        return _largest_sum(values, mu, rest, k) + k * weak
     strengths, directions = small_eigh(coupling)
     root = np.sqrt(np.maximum(strengths, 0.0))[:, None] * directions.T  # root' root = coupling
     root = root[strengths > 0]
-    rest = n - len(values)
     s = min(len(root), rest)
     root = root[len(root) - s :]
     M = np.block([[np.diag(values), root.T], [root, mu * np.eye(s)]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
@@ -9,7 +11,7 @@ from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
 
-EASY = 2000  # rows
+EASY = 2000  # rows up to which a matrix in memory is copied, centered and all: passes cost next to nothing then
 
 
 class Lanczos(Solver):
@@ -38,13 +40,19 @@ class Lanczos(Solver):
         dtype = watch.gram.dtype
         v0 = rng.uniform(-1, 1, n).astype(dtype) if start is None else start.sum(axis=1).astype(dtype)
 
+        copied = watch.gram.dense() if n <= EASY and watch.gram.in_memory else None
+
         def matvec(v: np.ndarray) -> np.ndarray:
-            product = watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
+            if copied is None:
+                product = watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
+            else:
+                product = copied @ v
+                watch.passes += 1
             watch.tick()
             return product
 
         tol = 0.0 if n <= EASY else watch.tol / 2  # where passes cost nothing: repeated eigenvalues are found late
-        operator = LinearOperator((n, n), matvec=matvec, dtype=dtype)
+        operator = _Plain(n, dtype, matvec)
         try:
             values, vectors = eigsh(operator, k, which="LA", v0=v0, tol=tol, maxiter=self.max_iter, ncv=self.ncv)
         except ArpackNoConvergence as stopped:
@@ -53,7 +61,18 @@ class Lanczos(Solver):
             return _complete(np.empty((n, 0)), watch, k, rng)
         except ArpackError:  # a matrix that annihilates its start vector is, for all we can see, zero
             return _complete(np.empty((n, 0)), watch, k, rng)
-        return Ritz(values, vectors)
+        return Ritz(values, vectors, None if copied is None else copied @ vectors)
+
+
+class _Plain(LinearOperator):
+    """A function of a vector, called as it is: scipy's own checks take longer than the product of a small matrix."""
+
+    def __init__(self, n: int, dtype: np.dtype, matvec: Callable[[np.ndarray], np.ndarray]) -> None:
+        super().__init__(dtype, (n, n))
+        self.matvec = matvec
+
+    def _matvec(self, v: np.ndarray) -> np.ndarray:
+        return self.matvec(v)
 
 
 def _complete(found: np.ndarray, watch: Watch, k: int, rng: np.random.Generator) -> Ritz:

@@ -41,9 +41,12 @@ class Start:
         return self.captured >= WORTH * captured
 
 
-def default_count(n: int, k: int) -> int:
-    """Return how many landmarks to take for k components of n rows; 0 where passes are cheap or landmarks not few."""
-    m = min(max(10 * k, n // 30, 100), MOST)
+def default_count(n: int, k: int, few: bool = False) -> int:
+    """Return how many landmarks to take for k components of n rows; 0 where they would not be few.
+
+    More of them save passes; `few` where passes cost so little that a good start is enough.
+    """
+    m = min(max(10 * k, 0 if few else n // 30, 100), MOST)
     return m if n >= ENOUGH and 4 * m <= n else 0
 
 

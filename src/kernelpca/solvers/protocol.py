@@ -167,8 +167,8 @@ class Watch:
         return self.gram.matmat(V)
 
     def tick(self) -> None:
-        """Note a pass of which no more is known; raise `Stopped` if the user says so."""
-        if self._tell(Progress(self.passes, self.seconds(), self.k)):
+        """Tell the callback of a pass of which no more is known; raise `Stopped` if the user says so."""
+        if self.callback is not None and self._tell(Progress(self.passes, self.seconds(), self.k)):
             raise Stopped
 
     def dense(self) -> np.ndarray:
@@ -331,9 +331,9 @@ class Solver(Part, ABC):
                 f"criterion={self.criterion!r} is not known: choose 'residual' (scores you can trust), 'variance' "
                 "(estimated error of the captured variance) or 'certified' (a bound on it)."
             )
-        for name, value in self.get_params(deep=False).items():
-            least = WHOLE.get(name)
-            if least is not None and value is not None and not (_is_whole(value) and value >= least):
+        for name, least in WHOLE.items():
+            value = getattr(self, name, None)
+            if value is not None and not (_is_whole(value) and value >= least):
                 raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a whole number >= {least}.")
         largest = gram.scale()
         limits = np.finfo(gram.dtype)
