@@ -7,7 +7,7 @@ it multiplies: both are measured on a small piece.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +17,7 @@ from kernelpca.gram.tiled import made_cost
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers import BlockKrylov, Dense, Solver
 from kernelpca.solvers.block_krylov import default_block
+from kernelpca.solvers.landmarks import KEPT
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
 PACKING = 25  # columns whose time a thin product spends on bringing the matrix in
@@ -38,6 +39,8 @@ class Shape:
         Bytes of a number.
     definite, cheap_columns : bool
         Whether landmarks can be a start.
+    single : bool
+        Whether float64 data is worked on in float32.
     """
 
     n: int
@@ -46,16 +49,32 @@ class Shape:
     itemsize: int
     definite: bool = True
     cheap_columns: bool = True
+    single: bool = False
+
+    def for_solver(self, solver: Solver, tol: float) -> Shape:
+        """Return the same, worked on in the precision that the solver chooses."""
+        worked_on = solver.working_dtype(np.dtype(f"f{self.itemsize}"), tol)
+        return replace(self, single=worked_on.itemsize < self.itemsize)
+
+    @property
+    def number(self) -> int:
+        """Bytes of a number that is worked on."""
+        return 4 if self.single else self.itemsize
+
+    @property
+    def anchors(self) -> int:
+        """Bytes of the rows that are kept, and of their copy in float32."""
+        return self.n * (self.row_bytes + (self.width * self.number if self.single else 0))
 
     @property
     def matrix(self) -> int:
         """Bytes of the whole matrix."""
-        return self.n * self.n * self.itemsize
+        return self.n * self.n * self.number
 
     @property
     def tiles(self) -> int:
         """Bytes of the tiles on and above the diagonal."""
-        return self.n * (self.n + TILE) // 2 * self.itemsize
+        return self.n * (self.n + TILE) // 2 * self.number
 
     @property
     def width(self) -> int:
@@ -96,7 +115,7 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
 
 def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
     """Return the memory of an iterative solver after so many passes, or with a full basis."""
-    n, k, item = shape.n, shape.k, shape.itemsize
+    n, k, item = shape.n, shape.k, shape.number
     p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
     if isinstance(solver, BlockKrylov):
         basis = min(solver.basis_size(k, p), n)
@@ -104,8 +123,8 @@ def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None =
     else:
         used = {"Lanczos": 2 * k + 20, "Lbfgs": 12 * k}.get(type(solver).__name__, 3 * p)
     columns = p + 9
-    working = m + 2 * used + (4 + (0 if stored else available_threads())) * columns
-    starting = 3 * m + p
+    working = min(m, KEPT * p) + 2 * used + (4 + (0 if stored else available_threads())) * columns
+    starting = 2 * m + columns
     return n * item * max(working, starting) + 4 * n * k * 8
 
 

@@ -123,7 +123,7 @@ def make_plan(
             )
         plan = Plan("given" if given else "dense", chosen, why, needed, limit)
     else:
-        plan = _iterative(shape, chosen, why, limit, tol, given)
+        plan = _iterative(shape.for_solver(chosen, tol), chosen, why, limit, tol, given)
     if rates is not None:
         plan = replace(plan, predicted_seconds=seconds_of(plan.path, plan.solver, shape, tol, rates))
     return plan
@@ -134,9 +134,9 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     wished = _choose_solver(shape, solver, plan.memory_limit, given=plan.path == "given")[0]
     notes = []
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
-    anchors = shape.n * shape.row_bytes
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
-        room = anchors + shape.tiles + _tile_bytes(shape) + block_bytes(wished, shape, True)
+        wide = shape.for_solver(wished, tol)
+        room = wide.anchors + wide.tiles + _tile_bytes(wide) + block_bytes(wished, wide, True)
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(
@@ -186,7 +186,7 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
             )
         needed = block_bytes(solver, shape, True, passes)
         return Plan("given", solver, why + "; the matrix was given", needed, limit)
-    anchors = shape.n * shape.row_bytes
+    anchors = shape.anchors
     working = _tile_bytes(shape)
     fixed = anchors + working + block_bytes(solver, shape, True)
     if shape.n <= SQUARE and anchors + shape.matrix + block_bytes(solver, shape, True) <= limit:
@@ -246,10 +246,10 @@ def _frugal(shape: Shape, solver: Solver, room: int) -> tuple[Solver, str]:
             if 4 * block_bytes(smaller, shape, False) <= 3 * room:
                 return smaller, words
             needed = block_bytes(smaller, shape, False)
-    total = shape.n * shape.row_bytes + 4 * needed / 3
+    total = shape.anchors + 4 * needed / 3
     raise MemoryError(
         f"{shape.k} components of {shape.n} rows need about {readable_bytes(total)} even without storing the matrix; "
-        f"{readable_bytes(max(room, 0) + shape.n * shape.row_bytes)} are granted. Ask for fewer components "
+        f"{readable_bytes(max(room, 0) + shape.anchors)} are granted. Ask for fewer components "
         f"(n_components), or raise memory_limit. {approximation_that_fits(shape, room)}"
     )
 
