@@ -23,7 +23,7 @@ SPARE = 8  # columns of a block beyond the wanted ones; as many of the first blo
 PROBES = 8
 SINGLE = 1e-5  # targets down to this are within reach of float32
 EASY = 0.5  # of the tolerance: what float32 is asked for before float64 finishes
-LOCKED = 0.1  # of the tolerance: components below need no more work
+LOCKED = 0.5  # of the tolerance: components below need no more work
 
 
 class BlockKrylov(Solver):

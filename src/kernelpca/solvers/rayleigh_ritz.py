@@ -10,6 +10,7 @@ from kernelpca.tall import add_product, inner, times
 from kernelpca.tiles import one_blas_thread
 
 SMALL = 512  # rows of a matrix that one thread factors as fast as two
+CLEAN = 0.01  # of the length of a column: what it may have had inside the basis before the last time
 WELL = 0.3  # smallest over largest pivot from which one round of Cholesky is enough
 
 
@@ -44,7 +45,8 @@ def orthonormal_columns(W: np.ndarray) -> np.ndarray:
 def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarray | None = None) -> np.ndarray:
     """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out.
 
-    `inside` is Q'W (q, p), where it is known. Taking Q off twice is enough, the second time with columns of length one.
+    `inside` is Q'W (q, p), where it is known. Q is taken off again, from columns of length one, until little was left of
+    it: then what is left now is rounding.
     """
     room = Q.shape[0] - Q.shape[1]
     W = W.copy()
@@ -56,9 +58,12 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarra
         block, R = np.linalg.qr(W)
         U, sizes, _ = np.linalg.svd(R)  # small, and tells the rank for certain
         block = times(block, U[:, : min(int((sizes > smallest).sum()), room)])
-    if block.shape[1]:
-        add_product(block, Q, -inner(Q, block))
+    while block.shape[1]:
+        inside = inner(Q, block)
+        add_product(block, Q, -inside)
         block = orthonormal_columns(block)
+        if np.abs(inside).max(initial=0.0) < CLEAN:
+            break
     return block
 
 
