@@ -73,22 +73,24 @@ def _text(cell: object) -> str:
     return str(cell)
 
 
-def best_of(runs: dict[str, Callable[[], object]], repeats: int = 3) -> dict[str, tuple[float, object]]:
-    """Return the shortest time of each run and what it gave.
+def timed(
+    runs: dict[str, Callable[[], object]], repeats: int = 3, pick: Callable[[list[float]], float] = min
+) -> dict[str, tuple[float, object]]:
+    """Return the shortest time (or another pick) of each run, and what it gave.
 
     They take turns, so that none has the quieter machine, and wait until the threads of the one before, which look for
     more work for a while, are asleep.
     """
-    best: dict[str, tuple[float, object]] = {}
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    answers = {}
     for _ in range(repeats):
         for name, run in runs.items():
-            time.sleep(ASLEEP)
+            if len(runs) > 1 or not answers:
+                time.sleep(ASLEEP)
             began = time.perf_counter()
-            answer = run()
-            seconds = time.perf_counter() - began
-            if name not in best or seconds < best[name][0]:
-                best[name] = seconds, answer
-    return best
+            answers[name] = run()
+            seconds[name].append(time.perf_counter() - began)
+    return {name: (float(pick(seconds[name])), answers[name]) for name in runs}
 
 
 def data_file(name: str) -> Path:

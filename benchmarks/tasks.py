@@ -104,6 +104,7 @@ REQUIRED = [
 ]
 MORE = [
     Task("normal 15000 x 256, Laplace", lambda: noise(15_000), laplace),
+    Task("normal 15000 x 256, Gaussian", lambda: noise(15_000), gaussian),
     Task("correlated 7000 x 10000, Laplace", correlated, laplace),
     Task("correlated 7000 x 10000, Gaussian", correlated, gaussian),
     Task("USPS 9298 x 256, Laplace", usps, laplace),

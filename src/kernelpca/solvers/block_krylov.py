@@ -142,7 +142,7 @@ class BlockKrylov(Solver):
             product = watch.matmat(np.column_stack([block, probes.riders()]) if probes and rides else block)
             subspace.add(block, product[:, :width])
             evidence.renew()
-            watch.see(evidence.values)
+            watch.see(evidence.leading)
             if probes and rides:
                 probes.take(product[:, width:])
             if reads:
@@ -181,7 +181,7 @@ class BlockKrylov(Solver):
 
     def _report(self, watch: Watch, evidence: Evidence, k: int) -> bool:
         """Tell where the solver stands; True if it should stop."""
-        values, residuals = evidence.values[:k], evidence.residuals
+        values, residuals = evidence.leading, evidence.residuals
         if self.criterion == "residual":
             return watch.report(values, residuals)
         captured, estimate = evidence.lower(k), evidence.estimate(k)

@@ -37,7 +37,7 @@ class Evidence:
         self.subspace = subspace
         self.probes = probes
         self.thorough = thorough
-        self.values, self.S = np.empty(0), np.empty((0, 0))
+        self._ritz: tuple[np.ndarray, np.ndarray] | None = None
         self._residuals: np.ndarray | None = None
         self.readout: Readout | None = None
         self.rounding = 0.0
@@ -51,8 +51,29 @@ class Evidence:
 
     def renew(self) -> None:
         """Take in a block that was added to the basis."""
-        self.values, self.S = self.subspace.ritz()
-        self._residuals = None
+        self._ritz = self._residuals = None
+
+    @property
+    def values(self) -> np.ndarray:
+        """(q,): Ritz values, largest first."""
+        return self._ritz_pairs()[0]
+
+    @property
+    def S(self) -> np.ndarray:
+        """(q, q): the coefficients of their vectors on the basis."""
+        return self._ritz_pairs()[1]
+
+    def _ritz_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._ritz is None:
+            self._ritz = self.subspace.ritz()
+        return self._ritz
+
+    @property
+    def leading(self) -> np.ndarray:
+        """(k,): the values that `residuals` are about; zero where the matrix has fewer."""
+        if self._rest is None or self.readout is None:
+            return self.values[: self.k]
+        return np.pad(self.readout.values[: self.k], (0, max(self.k - len(self.readout.values), 0)))
 
     @property
     def residuals(self) -> np.ndarray:

@@ -45,8 +45,8 @@ def orthonormal_columns(W: np.ndarray) -> np.ndarray:
 def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarray | None = None) -> np.ndarray:
     """(n, p), (n, q) -> (n, r <= p): an orthonormal basis of W without Q, directions below `smallest` left out.
 
-    `inside` is Q'W (q, p), where it is known. Q is taken off again, from columns of length one, until little was left of
-    it: then what is left now is rounding.
+    `inside` is Q'W (q, p), where it is known. Q is taken off again, from columns of length one, until little was left
+    of it: then what is left now is rounding.
     """
     room = Q.shape[0] - Q.shape[1]
     W = W.copy()

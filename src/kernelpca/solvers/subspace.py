@@ -13,6 +13,7 @@ import numpy as np
 from kernelpca.solvers.rayleigh_ritz import small_eigh
 from kernelpca.tall import add_product, by_rows, column_norms, inner, times
 
+EVEN = 0.05  # least over largest pivot from which Cholesky factors serve as well as eigenvectors
 DEPENDENT = {4: 1e-4, 8: 1e-13}  # of the largest T, by item size: a readout divides by nothing smaller
 
 
@@ -156,15 +157,26 @@ class Subspace:
         level : float
             Rounding level.
         """
-        sizes, Z = self._factors()
-        kept = sizes > max(level, DEPENDENT[self._basis.dtype.itemsize] * sizes.max(initial=0.0))
-        R = Z[:, kept] / np.sqrt(sizes[kept])
+        R = self._root(level)
         M = extended(self.FF, np.vstack([self.P @ R, R.T @ self.N @ R]))
         m = len(self.FF)
         values, S = small_eigh(M)
         values, S = values[::-1], S[:, ::-1]
         scaled = S / np.sqrt(np.where(values > 0, values, np.inf))
         return Readout(values, scaled[:m], R @ scaled[m:], R, float(np.trace(M)))
+
+    def _root(self, level: float) -> np.ndarray:
+        """(q, r): R with R R' = T^-1, directions in which T is too small left out."""
+        try:
+            L = np.linalg.cholesky(self.T)
+        except np.linalg.LinAlgError:
+            L = np.zeros_like(self.T)
+        pivots = np.square(L.diagonal())
+        if pivots.min(initial=np.inf) > max(EVEN * pivots.max(initial=0.0), level):  # a slow spectrum
+            return np.linalg.inv(L).T
+        sizes, Z = self._factors()
+        kept = sizes > max(level, DEPENDENT[self._basis.dtype.itemsize] * sizes.max(initial=0.0))
+        return Z[:, kept] / np.sqrt(sizes[kept])
 
     def readout_vectors(self, readout: Readout, count: int) -> np.ndarray:
         """Return the leading eigenvectors (n, count) of the Nyström approximation."""
