@@ -25,7 +25,10 @@ def test_every_kernel_name_is_documented():
     assert f"{len(KERNELS)} names" in (ROOT / "README.md").read_text()
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/kernels.md"])
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in ("architecture", "kernels", "benchmarks"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", text):

@@ -486,7 +486,7 @@ def test_landmarks_are_for_many_rows_only():
     assert default_count(2500, 5) == 100
     assert default_count(6000, 5) == 200
     assert default_count(6000, 30) == 300
-    assert default_count(10**6, 5) == 600
+    assert default_count(10**6, 5) == 500
     assert default_count(2500, 63) == 0 or 4 * default_count(2500, 63) <= 2500
     for n in (2500, 5000, 20000):
         for k in (1, 10, 100, 1000):

@@ -121,9 +121,10 @@ class GramContract:
             assert np.isfinite(F).all()
             assert np.linalg.eigvalsh(F @ F.T - case.truth)[-1] <= 10 * case.gram.rounding()
 
-    def test_release_changes_no_result(self, case):
+    def test_keeping_and_giving_back_changes_no_result(self, case):
         V = np.random.default_rng(2).standard_normal((len(case.truth), 3))
         case.gram.release()  # before there is anything to give back
+        case.gram.retain()
         before = case.gram.matmat(V)
         case.gram.release()
         self.close(case, case.gram.matmat(V), before)

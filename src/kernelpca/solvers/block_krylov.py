@@ -37,7 +37,7 @@ class BlockKrylov(Solver):
         good to about 1e-2 on the worst component, often after a single pass. "certified": the same, by a bound that
         holds but for `failure_probability`.
     landmarks : int, optional
-        Rows whose columns of the matrix give the start; 0 for a random start. When not given, between 100 and 1000
+        Rows whose columns of the matrix give the start; 0 for a random start. When not given, between 100 and 500
         where the matrix is positive definite and its columns are cheap.
     block_size : int, optional
         Columns of a pass; when not given k + 8 or more, as many as hardly make a pass longer.

@@ -11,7 +11,7 @@ from kernelpca.solvers.rayleigh_ritz import small_eigh
 from kernelpca.tall import inner, times
 
 ENOUGH = 2500  # rows from which landmarks save more than they cost
-MOST = 600  # landmarks when the user sets no number
+MOST = 500  # landmarks when the user sets no number
 WORTH = 0.7  # of what is captured after the first pass, which landmarks must have captured before it
 KEPT = 4  # blocks of leading directions of the features that are kept; more were seen to add nothing
 DECAYING = 0.5  # of the mean of the wanted eigenvalues, below which the last of a block must be
