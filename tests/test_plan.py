@@ -26,7 +26,7 @@ from kernelpca.estimators.cost import (
     seconds_of,
 )
 from kernelpca.estimators.plan import Plan, advise, make_plan, readable_seconds
-from kernelpca.gram import DenseGram
+from kernelpca.gram import CallableGram, DenseGram
 from kernelpca.kernels import RBF, Custom, Spectrum
 from kernelpca.memory import PeakMemory, resident_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Lbfgs, Randomized
@@ -517,3 +517,21 @@ def test_workers_stop_early_whichever_fails(error):
     with pytest.raises(type(error)):
         share_out(tiles, work, lambda: None, threads=4)
     assert work.done < 40
+
+
+@pytest.mark.parametrize("form", ["rows", "numbers"])
+def test_a_kernel_function_that_allocates_too_much_is_named(form):
+    """And the estimator stays usable, with what it had before."""
+
+    def greedy(a, b):
+        return np.ones((10**8, 10**8))
+
+    model = KernelPCA(2, kernel=RBF(0.05)).fit(X[:300])
+    expected = model.transform(X[:5])
+    given = X[:300] if form == "rows" else CallableGram(greedy, 300)
+    model.set_params(kernel=Custom(greedy, vectorized=True) if form == "rows" else "precomputed")
+    with pytest.raises(MemoryError, match=r"The kernel function asked for more memory .* must return an array"):
+        model.fit(given)
+    model.set_params(kernel=RBF(0.05))
+    np.testing.assert_array_equal(model.transform(X[:5]), expected)
+    assert model.fit(X[:200]).transform(X[:5]).shape == (5, 2)

@@ -40,6 +40,19 @@ def parse_bytes(limit: int | float | str) -> int:
     return int(limit)
 
 
+@contextmanager
+def blaming_the_function(rows: int, columns: int) -> Iterator[None]:
+    """Say whose allocation failed, where a user's kernel function asks for more memory than there is."""
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryError(
+            f"The kernel function asked for more memory than there is, for blocks of {rows} and {columns} rows "
+            f"({error}). It is given small blocks and must return an array of shape ({rows}, {columns}): look for a "
+            "larger array inside it, such as one of all pairs and all features, and loop over features instead."
+        ) from error
+
+
 def free_bytes() -> int:
     """Memory that can still be used by this process, cgroup limits included."""
     free = [_free_of_machine()]

@@ -11,6 +11,7 @@ import numpy as np
 from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.memory import blaming_the_function
 from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
 
 
@@ -255,7 +256,8 @@ class CallableGram(Tiles):
         return check_finite(self._values(np.arange(self.shape[0]), np.asarray(idx)), self.source)
 
     def _values(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.function(rows, cols), dtype=self.dtype)
+        with blaming_the_function(len(rows), len(cols)):
+            values = np.asarray(self.function(rows, cols), dtype=self.dtype)
         if values.shape != (len(rows), len(cols)):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {len(rows)} row and {len(cols)} column "

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.memory import blaming_the_function
 
 
 class Custom(Kernel):
@@ -61,7 +62,8 @@ class Custom(Kernel):
         """Write the function's values."""
         params = self.params or {}
         if self.vectorized:
-            values = np.asarray(self.function(X, Y, **params))
+            with blaming_the_function(*out.shape):
+                values = np.asarray(self.function(X, Y, **params))
             if values.shape != out.shape:
                 raise ValueError(
                     f"The kernel function returned shape {values.shape} for {out.shape[0]} and {out.shape[1]} rows; "
