@@ -535,3 +535,15 @@ def test_a_kernel_function_that_allocates_too_much_is_named(form):
     model.set_params(kernel=RBF(0.05))
     np.testing.assert_array_equal(model.transform(X[:5]), expected)
     assert model.fit(X[:200]).transform(X[:5]).shape == (5, 2)
+
+
+def test_the_copy_that_lanczos_makes_of_a_small_matrix_is_counted():
+    """Where it does not fit, tiles are made instead, and nothing is copied."""
+    shape = Shape(1500, 3, 48, 8)
+    roomy = make_plan(shape, "auto", "1GB", 1e-4)
+    assert roomy.path == "stored"
+    assert roomy.predicted_bytes >= 2 * shape.matrix
+    tight = make_plan(shape, "auto", int(1.8 * shape.matrix), 1e-4)
+    assert isinstance(tight.solver, Lanczos)
+    assert tight.path == "tiled" or tight.tile_budget > 0
+    assert tight.predicted_bytes <= 1.8 * shape.matrix

@@ -15,8 +15,9 @@ import numpy as np
 from kernelpca.gram.protocol import STORED
 from kernelpca.gram.tiled import made_cost
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
-from kernelpca.solvers import BlockKrylov, Dense, Solver
+from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver
 from kernelpca.solvers.block_krylov import default_block
+from kernelpca.solvers.lanczos import EASY
 from kernelpca.solvers.landmarks import KEPT
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
@@ -125,7 +126,8 @@ def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None =
     columns = p + 9
     working = min(m, KEPT * p) + 2 * used + (4 + (0 if stored else available_threads())) * columns
     starting = 2 * m + columns
-    return n * item * max(working, starting) + 4 * n * k * 8
+    copied = n if stored and isinstance(solver, Lanczos) and n <= EASY else 0
+    return n * item * (max(working, starting) + copied) + 4 * n * k * 8
 
 
 def dense_bytes(n: int, k: int, matrix: int) -> int:

@@ -135,8 +135,8 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     notes = []
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
-        wide = shape.for_solver(wished, tol)
-        room = wide.anchors + wide.tiles + _tile_bytes(wide) + block_bytes(wished, wide, True)
+        worked = shape.for_solver(wished, tol)
+        room = worked.anchors + worked.tiles + _tile_bytes(worked) + block_bytes(wished, worked, True)
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.protocol import Gram
-from kernelpca.solvers.rayleigh_ritz import small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
 
 CONVERGED = 1e-12  # of the largest Ritz value: residuals below it are simply added
@@ -67,13 +66,13 @@ def ritz_bound(values: np.ndarray, coupling: np.ndarray, k: int, n: int, mu: flo
     rest, weak = n - len(values), float(np.sqrt(max(np.trace(coupling), 0.0)))
     if weak <= CONVERGED * float(np.abs(values).max()):  # |B| more than without B
         return _largest_sum(values, mu, rest, k) + k * weak
-    strengths, directions = small_eigh(coupling)
+    strengths, directions = np.linalg.eigh(coupling)
     root = np.sqrt(np.maximum(strengths, 0.0))[:, None] * directions.T  # root' root = coupling
     root = root[strengths > 0]
     s = min(len(root), rest)
     root = root[len(root) - s :]
     M = np.block([[np.diag(values), root.T], [root, mu * np.eye(s)]])
-    return _largest_sum(small_eigvalsh(M), mu, rest - s, k)
+    return _largest_sum(np.linalg.eigvalsh(M), mu, rest - s, k)
 
 
 def nystrom_bound(subspace: Subspace, readout: Readout, k: int, n: int, mu: float) -> float:
@@ -85,13 +84,13 @@ def nystrom_bound(subspace: Subspace, readout: Readout, k: int, n: int, mu: floa
     positive = readout.values > 0
     values = readout.values[positive]
     c = subspace.readout_on_basis(readout)[positive]
-    left, V = small_eigh(np.eye(subspace.size) - c.T @ c)
+    left, V = np.linalg.eigh(np.eye(subspace.size) - c.T @ c)
     kept = left > 1e-12
     coordinates = np.vstack([c, np.sqrt(left[kept])[:, None] * V[:, kept].T])
     H = -mu * coordinates @ coordinates.T
     H[np.diag_indices_from(H)] += mu
     H[np.diag_indices(len(values))] += values
-    return _largest_sum(small_eigvalsh(H), mu, n - len(H), k)
+    return _largest_sum(np.linalg.eigvalsh(H), mu, n - len(H), k)
 
 
 def rigorous_bound(values: np.ndarray, coupling: np.ndarray, k: int, gram: Gram, rounding: float) -> float:

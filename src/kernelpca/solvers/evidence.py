@@ -7,7 +7,6 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.solvers.bounds import largest_outside, nystrom_bound, rigorous_bound, trace_error
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.rayleigh_ritz import small_eigh, small_eigvalsh
 from kernelpca.solvers.subspace import Readout, Subspace
 from kernelpca.tall import inner
 
@@ -175,10 +174,10 @@ class Evidence:
         C, D = inner(Omega, rest), inner(rest, rest)
         typical = np.trace(D) / np.trace(C) if np.trace(C) > 0 else 0.0
         second = second_order(values, np.sqrt(np.square(seen).mean(axis=1)), typical)
-        sizes, Z = small_eigh((C + C.T) / 2)
+        sizes, Z = np.linalg.eigh((C + C.T) / 2)
         kept = sizes > max(self.rounding * len(Omega), 1e-12 * sizes[-1])
         R = Z[:, kept] / np.sqrt(sizes[kept])
-        missed = small_eigvalsh(R.T @ D @ R)
+        missed = np.linalg.eigvalsh(R.T @ D @ R)
         merged = np.sort(np.concatenate([values, missed]))[::-1][:k]
         return max(float(first), 0.0) + second + float(merged.sum() - values.sum())
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelpca.gram.protocol import Gram
-from kernelpca.solvers.rayleigh_ritz import small_eigh
 from kernelpca.tall import inner, times
 
 ENOUGH = 2500  # rows from which landmarks save more than they cost
@@ -54,7 +53,7 @@ def landmark_start(gram: Gram, m: int, k: int, p: int, rng: np.random.Generator)
     """Take m landmarks at random and return the p leading directions of the Nyström approximation from them."""
     n = gram.shape[0]
     F = gram.landmark_features(np.sort(rng.choice(n, m, replace=False)))
-    values, S = small_eigh(inner(F, F))
+    values, S = np.linalg.eigh(inner(F, F))
     positive = values > 10 * float(np.finfo(F.dtype).eps) * values.max(initial=0.0)
     values, S = values[positive][::-1], S[:, positive][:, ::-1]
     lead, last = values[:k], values[:p]

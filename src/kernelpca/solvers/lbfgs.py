@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual_matrix, small_eigh
+from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual_matrix
 from kernelpca.tall import inner, times
 
 
@@ -86,7 +86,7 @@ class Lbfgs(Solver):
 def dual_cost(H: np.ndarray, GH: np.ndarray) -> tuple[float, np.ndarray]:
     """(n, k), (n, k) G H -> the cost 1/2 tr H'H - tr sqrt(H'G H) and its gradient H - G H (H'G H)^(-1/2), (n, k)."""
     M = inner(H, GH.astype(np.float64, copy=False))
-    values, U = small_eigh((M + M.T) / 2)
+    values, U = np.linalg.eigh((M + M.T) / 2)
     largest = float(values.max(initial=0.0))
     if values[0] < -1e-6 * largest or largest <= 0 < -values[0]:
         raise ValueError(
@@ -101,10 +101,10 @@ def dual_cost(H: np.ndarray, GH: np.ndarray) -> tuple[float, np.ndarray]:
 
 def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the Ritz pairs of the span of H, whose product is known; fewer where H is nearly dependent."""
-    sizes, Z = small_eigh(inner(H, H))
+    sizes, Z = np.linalg.eigh(inner(H, H))
     kept = sizes > 1e-10 * sizes[-1]
     W = Z[:, kept] / np.sqrt(sizes[kept])  # H W is orthonormal
     T = W.T @ inner(H, GH.astype(np.float64, copy=False)) @ W
-    values, S = small_eigh((T + T.T) / 2)
+    values, S = np.linalg.eigh((T + T.T) / 2)
     turn = W @ S[:, ::-1]
     return values[::-1], times(H, turn).astype(GH.dtype, copy=False), times(GH, turn)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import chi2
 
-from kernelpca.solvers.rayleigh_ritz import small_eigvalsh
-
 Apply = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -91,7 +89,7 @@ class Probes:
         delta = self.failure_probability * 0.5**self._freezes
         limit = 1.0 / float(chi2.ppf(delta, self.Omega.shape[1]))
         jacobi = np.diag(self._alpha) + np.diag(self._beta[1:-1], 1) + np.diag(self._beta[1:-1], -1)
-        low = float(small_eigvalsh(jacobi)[-1])
+        low = float(np.linalg.eigvalsh(jacobi)[-1])
         if self._beta[-1] <= 1e-14 * max(abs(low), 1e-300) or self._christoffel(low) >= limit:
             return low  # an invariant block: the spectrum that the probes see is known
         step = max(abs(low), self._beta[-1])

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-
 import numpy as np
 
 from kernelpca.tall import add_product, inner, times
-from kernelpca.tiles import one_blas_thread
 
-SMALL = 512  # rows of a matrix that one thread factors as fast as two
 CLEAN = 0.01  # of the length of a column: what it may have had inside the basis before the last time
 WELL = 0.3  # smallest over largest pivot from which one round of Cholesky is enough
 
@@ -51,7 +47,7 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarra
     room = Q.shape[0] - Q.shape[1]
     W = W.copy()
     add_product(W, Q, -(inner(Q, W) if inside is None else inside))
-    squares, Z = small_eigh(inner(W, W))
+    squares, Z = np.linalg.eigh(inner(W, W))
     if squares.min(initial=np.inf) > max(smallest**2, 1e4 * float(np.finfo(W.dtype).eps) * squares.max(initial=0.0)):
         block = times(W, (Z[:, ::-1] / np.sqrt(squares[::-1]))[:, :room])
     else:
@@ -67,27 +63,10 @@ def orthonormal(W: np.ndarray, Q: np.ndarray, smallest: float, inside: np.ndarra
     return block
 
 
-def small_eigh(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(q, q) -> (q,), (q, q): eigenvalues, smallest first, and eigenvectors of a symmetric matrix."""
-    with _few_threads(len(M)):
-        return np.linalg.eigh(M)
-
-
-def small_eigvalsh(M: np.ndarray) -> np.ndarray:
-    """(q, q) -> (q,): eigenvalues of a symmetric matrix, smallest first."""
-    with _few_threads(len(M)):
-        return np.linalg.eigvalsh(M)
-
-
-def _few_threads(size: int) -> AbstractContextManager[object]:
-    """Keep BLAS to one thread for a small factorization: two gain nothing, and on a busy machine lose a lot."""
-    return one_blas_thread if size <= SMALL else nullcontext()
-
-
 def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n, p) orthonormal, (n, p) its product -> Ritz values (p,), vectors and products (n, p), largest first."""
     T = (Q.T @ Y).astype(np.float64)
-    values, S = small_eigh((T + T.T) / 2)
+    values, S = np.linalg.eigh((T + T.T) / 2)
     S = S[:, ::-1].astype(Q.dtype)
     return values[::-1], Q @ S, Y @ S
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.solvers.rayleigh_ritz import small_eigh
 from kernelpca.tall import add_product, by_rows, column_norms, inner, times
 
 EVEN = 0.05  # least over largest pivot from which Cholesky factors serve as well as eigenvectors
@@ -101,13 +100,13 @@ class Subspace:
 
     def ritz(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the Ritz values (q,), largest first, and their coefficients (q, q) on the basis."""
-        values, S = small_eigh(self.T + self.A.T @ self.A) if len(self.A) else self._factors()
+        values, S = np.linalg.eigh(self.T + self.A.T @ self.A) if len(self.A) else self._factors()
         return values[::-1], S[:, ::-1]
 
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the eigenvalues (q,) of T, smallest first, and its eigenvectors (q, q)."""
         if self._factored is None or self._factored[0] is not self.T:
-            self._factored = self.T, *small_eigh(self.T)
+            self._factored = self.T, *np.linalg.eigh(self.T)
         return self._factored[1:]
 
     def vectors(self, S: np.ndarray) -> np.ndarray:
@@ -160,7 +159,7 @@ class Subspace:
         R = self._root(level)
         M = extended(self.FF, np.vstack([self.P @ R, R.T @ self.N @ R]))
         m = len(self.FF)
-        values, S = small_eigh(M)
+        values, S = np.linalg.eigh(M)
         values, S = values[::-1], S[:, ::-1]
         scaled = S / np.sqrt(np.where(values > 0, values, np.inf))
         return Readout(values, scaled[:m], R @ scaled[m:], R, float(np.trace(M)))
