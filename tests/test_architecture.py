@@ -8,7 +8,7 @@ from pathlib import Path
 import kernelpca
 
 SOURCE = Path(kernelpca.__file__).parent
-FOUNDATIONS = {"parts", "tiles", "tall", "memory", "extras", "validation", "progress"}
+FOUNDATIONS = {"parts", "tiles", "tall", "machine_code", "memory", "extras", "validation", "progress"}
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
     "gram": 2,

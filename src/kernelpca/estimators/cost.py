@@ -21,7 +21,7 @@ from kernelpca.solvers.lanczos import EASY
 from kernelpca.solvers.landmarks import KEPT
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
-PACKING = 25  # columns whose time a thin product spends on bringing the matrix in
+PACKING = 8  # columns whose time a thin product spends on bringing the matrix in
 SAMPLE = 1536  # rows of which tiles are made for a calibration
 SLOW_LAPACK = 8.0  # how much slower a dense eigensolver runs than a matrix product of as many operations
 

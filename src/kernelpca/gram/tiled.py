@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
+from kernelpca.gram.thin import ThinBlock
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import blaming_the_function
 from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
@@ -74,8 +75,8 @@ class Tiles(Gram):
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too."""
         n, itemsize = self.shape[0], self.dtype.itemsize
-        V = np.ascontiguousarray(check_block(V, n), dtype=self.dtype)
-        block_bytes = n * V.shape[1] * itemsize
+        block = ThinBlock(check_block(V, n).astype(self.dtype, copy=False))
+        block_bytes = block.V.nbytes
         size, workers = tile_size(
             self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), self._most_rows()
         )
@@ -91,15 +92,13 @@ class Tiles(Gram):
                 self.tile(rows, cols, T)
             if key in self._kept:
                 self._made.add(key)
-            own.sum[rows] += T @ V[cols]
-            if rows != cols:
-                own.sum[cols] += T.T @ V[rows]
+            block.add(T, rows, cols, own.sum)
             if count_squares:
                 flat = T.ravel()
                 own.squares += (1.0 if rows == cols else 2.0) * float(np.dot(flat, flat))
 
         def make() -> _Partial:
-            return _Partial(np.empty(size * size, self.dtype), np.zeros((n, V.shape[1]), self.dtype))
+            return _Partial(np.empty(size * size, self.dtype), block.zeros())
 
         partials = share_out(half_tiles(n, size), work, make, workers)
         total = partials[0].sum
@@ -107,7 +106,7 @@ class Tiles(Gram):
             total += other.sum
         check_finite(total, self.source)
         self._squares = sum(own.squares for own in partials) if count_squares else self._squares
-        return total
+        return block.result(total)
 
     def retain(self) -> None:
         """Keep tiles from the next pass on."""

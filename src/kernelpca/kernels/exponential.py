@@ -1,50 +1,69 @@
 """The exponential of a tile, in place, several times faster than NumPy's on machines without AVX-512.
 
-exp(x) = 2^k exp(r) with k = round(x / log 2) and |r| <= log(2) / 2, where a polynomial is enough; the loop has no
-branch, so the compiler turns it into vector instructions. Compiled by numba on first use; small tiles are left to
-NumPy, so that small problems never wait for a compiler.
+exp(x) = 2^k exp(r) with k = round(x / log 2) and |r| <= log(2) / 2, where a polynomial is enough: no branch, so whole
+vectors are computed at a time. Small tiles are left to NumPy, so that small problems wait for no translation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import factorial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from kernelpca.machine_code import Code, once
 
 SMALL = 2**18  # entries; below it NumPy is fast enough
 
 WIDE = -0.7  # where all of a tile is above it, exp(t) - 1 would lose digits that matter
 
-# for each width: integer type, bits of the fraction, exponent bias, log 2 in two parts, degree, least argument
+
+class _Format(NamedTuple):
+    """What is known of numbers of one width."""
+
+    real: type
+    fraction: int  # bits of it
+    bias: int  # of the exponent
+    log2_high: float  # log 2 in two parts, the first with trailing zeros
+    log2_low: float
+    degree: int  # of the polynomial
+    least: float  # argument; below it exp(x) is no normal number
+
+
 _FORMATS = {
-    4: (np.int32, 23, 127, 0.693359375, -2.12194440e-4, 7, -87.0),
-    8: (np.int64, 52, 1023, 6.93145751953125e-1, 1.42860682030941723212e-6, 13, -708.0),
+    4: _Format(np.float32, 23, 127, 0.693359375, -2.12194440e-4, 7, -87.0),
+    8: _Format(np.float64, 52, 1023, 6.93145751953125e-1, 1.42860682030941723212e-6, 13, -708.0),
 }
 
 
 def gaussian(T: np.ndarray, scale: float, a: np.ndarray, b: np.ndarray, less_one: bool = False) -> None:
     """Write exp(min(scale t_ij + a_i + b_j, 0)) over T (n, m), or that less one with all its digits near zero."""
-    scale = T.dtype.type(scale)
-    if T.size < SMALL:
-        T *= scale
-        T += a[:, None]
-        T += b
-        np.minimum(T, 0, out=T)
-        _by_numpy(T, less_one)
-    else:
-        _compiled(T.dtype.itemsize, less_one)(T, scale, a, b)
+    code = _code_for(T, less_one)
+    if code:
+        a, b = (np.ascontiguousarray(added, T.dtype) for added in (a, b))
+        code(T.ctypes.data, T.strides[0] // T.itemsize, *T.shape, float(scale), a.ctypes.data, b.ctypes.data)
+        return
+    T *= T.dtype.type(scale)
+    T += a[:, None]
+    T += b
+    np.minimum(T, 0, out=T)
+    _by_numpy(T, less_one)
 
 
 def exponential(T: np.ndarray, less_one: bool = False) -> None:
     """Write exp(t) over T (n, m), for t <= 0, or that less one."""
-    if T.size < SMALL:
-        _by_numpy(T, less_one)
-    else:
+    if _code_for(T, less_one):
         zeros = np.zeros(max(T.shape), dtype=T.dtype)
-        _compiled(T.dtype.itemsize, less_one)(T, T.dtype.type(1), zeros, zeros)
+        gaussian(T, 1.0, zeros[: T.shape[0]], zeros[: T.shape[1]], less_one)
+    else:
+        _by_numpy(T, less_one)
+
+
+def _code_for(T: np.ndarray, less_one: bool) -> Callable[..., None] | None:
+    """Return machine code for a large tile whose rows lie together; else NumPy is as good."""
+    large = T.size >= SMALL and T.strides[1] == T.itemsize
+    return _machine_code(T.itemsize, less_one) if large else None
 
 
 def _by_numpy(T: np.ndarray, less_one: bool) -> None:
@@ -60,34 +79,56 @@ def _by_numpy(T: np.ndarray, less_one: bool) -> None:
         T -= 1
 
 
-@cache
-def _compiled(itemsize: int, less_one: bool) -> Callable[[Any, Any, Any, Any], None]:
-    import numba
+@once
+def _machine_code(itemsize: int, less_one: bool) -> Callable[..., None] | None:
+    """Write the loop over a tile: whole vectors, then what is left of a row."""
+    code = Code(itemsize)
+    _, b, args = code.function("tile", "piiixpp")
+    t, apart, rows, cols, scale, a, c = args
+    zero, lanes = code.integer(0), code.lanes
+    whole = b.sub(cols, b.srem(cols, code.integer(lanes)))
+    with code.counting(b, zero, rows, 1) as i:
+        row = b.gep(t, [b.mul(i, apart)])
+        added = b.load(b.gep(a, [i]))
+        for start, stop, side_by_side in ((zero, whole, lanes), (whole, cols, 1)):
+            with code.counting(b, start, stop, side_by_side) as j:
+                place = b.gep(row, [j])
+                scales, firsts = (code.spread(b, number, side_by_side) for number in (scale, added))
+                x = code.multiply_add(b, scales, code.load(b, place, side_by_side), firsts)
+                x = b.fadd(x, code.load(b, b.gep(c, [j]), side_by_side))
+                code.store(b, _exp(code, b, x, less_one), place)
+    b.ret_void()
+    return code.translate("tile", "piiixpp")
 
-    integer: Any
-    integer, fraction_bits, bias, log2_high, log2_low, degree, least = _FORMATS[itemsize]
-    real: Any = {4: np.float32, 8: np.float64}[itemsize]
-    per_log2, high, low = real(1 / np.log(2)), real(log2_high), real(log2_low)
-    half, zero, one, lowest = real(0.5), real(0), real(1), real(least)
-    shift, offset = integer(fraction_bits), integer(bias)
+
+def _exp(code: Code, b: Any, x: Any, less_one: bool) -> Any:
+    """Write exp(min(x, 0)), or that less one; NaN stays NaN.
+
+    Adding 1.5 times 2^fraction rounds x / log 2 to a whole number k, which is then in the lowest bits: moved to where
+    the exponent is they are 2^k.
+    """
+    lanes, form = x.type.count, _FORMATS[code.itemsize]
+
+    def number(value: float) -> Any:
+        return code.constant(lanes, value)
+
+    def bits(value: int) -> Any:
+        return code.ir.Constant(integers, [value] * lanes)
+
+    integers = code.ir.VectorType(code.ir.IntType(8 * code.itemsize), lanes)
+    x = b.select(b.fcmp_ordered(">", x, number(0.0)), number(0.0), x)
+    x = b.select(b.fcmp_ordered("<", x, number(form.least)), number(form.least), x)
+    rounder = number(1.5 * 2.0**form.fraction)
+    shifted = code.multiply_add(b, x, number(form.real(1 / np.log(2))), rounder)
+    minus_k = b.fsub(rounder, shifted)
+    r = code.multiply_add(b, minus_k, number(form.log2_high), x)
+    r = code.multiply_add(b, minus_k, number(form.log2_low), r)
     # Taylor's series: its first neglected term is below the rounding error for |r| <= log(2) / 2
-    taylor = tuple(real(1 / factorial(i)) for i in range(degree, 0, -1))
-
-    # no fastmath beyond fused multiply-add: reassociation would undo the two-part logarithm, and NaN must stay NaN
-    @numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")
-    def loop(T: Any, scale: Any, a: Any, b: Any) -> None:
-        for i in range(T.shape[0]):
-            for j in range(T.shape[1]):
-                x = scale * T[i, j] + a[i] + b[j]
-                x = zero if x > zero else x
-                x = lowest if x < lowest else x
-                k = np.floor(x * per_log2 + half)
-                r = (x - k * high) - k * low
-                value = taylor[0]
-                for coefficient in taylor[1:]:
-                    value = value * r + coefficient
-                value *= r  # exp(r) - 1
-                power = integer((integer(k) + offset) << shift).view(real)
-                T[i, j] = value * power + (power - one) if less_one else value * power + power
-
-    return loop
+    taylor = [number(form.real(1 / factorial(i))) for i in range(form.degree, 0, -1)]
+    value = taylor[0]
+    for coefficient in taylor[1:]:
+        value = code.multiply_add(b, value, r, coefficient)
+    value = b.fmul(value, r)  # exp(r) - 1
+    exponent = b.add(b.bitcast(shifted, integers), bits(form.bias))
+    power = b.bitcast(b.shl(exponent, bits(form.fraction)), x.type)
+    return code.multiply_add(b, value, power, b.fsub(power, number(1.0)) if less_one else power)
