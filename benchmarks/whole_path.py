@@ -136,6 +136,7 @@ def few_rows(table: Table) -> None:
                 },
                 15,
                 np.median,
+                present=0,
             )
             ours, theirs, arpack = (times[name][0] for name in ("ours", "theirs", "arpack"))
             table.add(

@@ -857,7 +857,8 @@ def test_a_callback_stops_whatever_the_rule():
         model = KernelPCA(5, kernel=RBF(0.05), callback=lambda event: True).fit(DATA["digits"])
     assert len(caught) == 1
     assert model.certificate_.passes == 1
-    some = KernelPCA(0.95, kernel=RBF(0.05), callback=lambda event: event.passes >= 3).fit(DATA["digits"])
+    with pytest.warns(ConvergenceWarning, match="The callback asked it to stop"):
+        some = KernelPCA(0.95, kernel=RBF(0.05), callback=lambda event: event.passes >= 3).fit(DATA["digits"])
     assert some.n_components_ <= 32
 
 

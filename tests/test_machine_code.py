@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from threading import Barrier, Thread
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelpca import machine_code
-from kernelpca.gram import thin
+from kernelpca.gram import squares, thin
 from kernelpca.gram.thin import ThinBlock
 from kernelpca.kernels import exponential
 
@@ -159,3 +161,24 @@ def test_threads_that_ask_at_the_same_time_get_one_translation():
         thread.join()
     assert made == [3]
     assert make(4) == 4
+
+
+@needs_code
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 700), (300, 299), (715, 717)])
+def test_sums_of_squares_are_exact_to_rounding(monkeypatch, dtype, shape):
+    monkeypatch.setattr(squares, "WORTH", 0)
+    rng = np.random.default_rng(0)
+    for T in (np.full(shape, 0.3, dtype), rng.standard_normal((shape[0], shape[1] + 5)).astype(dtype)[:, 2:-3]):
+        exact = float(np.square(T.astype(np.longdouble)).sum())
+        assert squares.sum_of_squares(T) == pytest.approx(exact, rel=1e-14)
+        monkeypatch.setattr(squares, "WORTH", 10**9)
+        assert squares.sum_of_squares(T) == pytest.approx(exact, rel=1e-13)
+
+
+@needs_code
+def test_each_translation_owns_its_machine():
+    """A machine shared by two engines would be freed twice."""
+    code = "from kernelpca.machine_code import Code\nfor _ in range(3):\n    c = Code(8)\n"
+    code += "    b = c.function('f', 'i')[1]\n    b.ret_void()\n    c.translate('f', 'i').engine.close()\n"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

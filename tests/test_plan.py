@@ -24,13 +24,15 @@ from kernelpca.estimators.cost import (
     landmarks_of,
     passes_of,
     seconds_of,
+    widest,
 )
-from kernelpca.estimators.plan import Plan, advise, make_plan, readable_seconds
+from kernelpca.estimators.plan import Plan, _least, advise, make_plan, readable_seconds
 from kernelpca.gram import CallableGram, DenseGram
+from kernelpca.gram.budget import tile_size
 from kernelpca.kernels import RBF, Custom, Spectrum
-from kernelpca.memory import PeakMemory, resident_bytes
+from kernelpca.memory import PeakMemory, parse_bytes, readable_bytes, resident_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Lbfgs, Randomized
-from kernelpca.tiles import all_tiles, share_out
+from kernelpca.tiles import all_tiles, available_threads, share_out
 
 RATES = Rates(entries=1e8, flops=1e10)
 X = np.random.default_rng(0).standard_normal((1700, 6)) * [3, 2, 1, 0.5, 0.3, 0.2]
@@ -142,18 +144,19 @@ def test_in_little_memory_the_basis_shrinks_first_and_then_the_block():
     shape = large_shape(row_bytes=80)
     full = make_plan(shape, BlockKrylov(), 10**9, 1e-4).solver
     assert full.max_basis is None
-    rows = shape.n * shape.row_bytes
+    rows = shape.anchors + shape.n * shape.width * 4  # and their copy in float32
     tight = BlockKrylov(landmarks=0, max_basis=4 * block_of(BlockKrylov(), shape, False))
-    small = make_plan(shape, BlockKrylov(landmarks=0), rows + 4 * block_bytes(tight, shape, False) // 3 + 10, 1e-4)
+    small = make_plan(shape, BlockKrylov(landmarks=0), rows + 4 * _least(tight, shape) // 3 + 10, 1e-4)
     assert small.solver == tight
     assert "a small basis" in small.reason
-    narrow = make_plan(shape, BlockKrylov(), rows + block_bytes(tight, shape, False), 1e-4)
+    narrowest = BlockKrylov(landmarks=0, block_size=18, max_basis=46)
+    narrow = make_plan(shape, BlockKrylov(), rows + 4 * _least(narrowest, shape) // 3 + 10, 1e-4)
     assert narrow.solver.landmarks == 0
     assert narrow.solver.block_size == 18
     assert "narrow blocks, no landmarks" in narrow.reason
     asked = BlockKrylov(block_size=30, landmarks=7)
-    least = block_bytes(BlockKrylov(block_size=30, landmarks=7, max_basis=90), shape, False)
-    kept = make_plan(shape, asked, 2 * least, 1e-4)
+    least = _least(BlockKrylov(block_size=30, landmarks=7, max_basis=90), shape)
+    kept = make_plan(shape, asked, rows + 2 * least, 1e-4)
     assert (kept.solver.block_size, kept.solver.landmarks) == (30, 7)  # what was asked for stays
     assert asked.max_basis is None  # and the user's object is not changed
 
@@ -310,7 +313,7 @@ def test_the_advice_on_memory_is_true_where_the_plan_had_to_be_frugal():
 
 
 def test_the_advice_on_memory_is_true_with_many_workers(monkeypatch):
-    monkeypatch.setattr("kernelpca.estimators.plan.available_threads", lambda: 64)
+    monkeypatch.setattr("kernelpca.estimators.cost.available_threads", lambda: 64)
     shape = large_shape(n=8000, k=5)
     assert make_plan(shape, BlockKrylov(), memory_advised(shape, "400MB"), 1e-6).path == "stored"
 
@@ -547,3 +550,36 @@ def test_the_copy_that_lanczos_makes_of_a_small_matrix_is_counted():
     assert isinstance(tight.solver, Lanczos)
     assert tight.path == "tiled" or tight.tile_budget > 0
     assert tight.predicted_bytes <= 1.8 * shape.matrix
+
+
+@pytest.mark.parametrize(("n", "row_bytes", "itemsize"), [(100_000, 80, 8), (60_000, 784 * 8, 8), (200_000, 200, 4)])
+@pytest.mark.parametrize("limit", ["8GB", "100GB"])
+def test_all_workers_have_room_for_the_sums_of_large_products(n, row_bytes, itemsize, limit):
+    plan = make_plan(Shape(n, 20, row_bytes, itemsize), "auto", limit, 1e-4)
+    block = n * widest(block_of(plan.solver, Shape(n, 20, row_bytes, itemsize), plan.path == "stored")) * itemsize
+    size, workers = tile_size(plan.tile_budget, block, itemsize, available_threads(), row_bytes)
+    assert workers == available_threads()
+    assert size >= 256
+
+
+def test_bytes_for_a_person_can_be_given_back():
+    for count in (3, 999.4, 999.7, 999.7e3, 999.5e6, 999.7e9, 1e9, 123456789):
+        assert parse_bytes(readable_bytes(count)) == pytest.approx(count, rel=6e-3)
+    assert readable_seconds(0.8) == "0.8 s"
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"tol": None}, "tol=None"),
+        ({"tol": "small"}, "tol='small'"),
+        ({"solver": BlockKrylov(landmarks="many")}, "landmarks must be a whole number"),
+        ({"solver": BlockKrylov(block_size="8")}, "block_size must be a whole number"),
+        ({"solver": BlockKrylov(criterion="best")}, "criterion='best' is not known"),
+        ({"solver": Lanczos(ncv=2)}, "ncv must be larger than their number, such as 20"),
+    ],
+    ids=str,
+)
+def test_parameters_are_checked_before_a_plan_is_made(changes, match):
+    with pytest.raises(ValueError, match=match):
+        KernelPCA(2).set_params(**changes).fit(X[:300])

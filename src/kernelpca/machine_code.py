@@ -35,8 +35,8 @@ def once(make: Callable[..., Made]) -> Callable[..., Made]:
 
 
 @cache
-def processor() -> Any | None:
-    """Return what LLVM knows of this processor, or None if it has no fused multiply-add: NumPy is better then."""
+def processor() -> tuple[str, str] | None:
+    """Return name and features of this processor, or None if it has no fused multiply-add: NumPy is better then."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -44,8 +44,7 @@ def processor() -> Any | None:
     features = llvm.get_host_cpu_features()
     if not (features.get("fma") or platform.machine().lower() in ("arm64", "aarch64")):
         return None
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(llvm.get_host_cpu_name(), features.flatten(), opt=3)
+    return llvm.get_host_cpu_name(), features.flatten()
 
 
 class Code:
@@ -127,9 +126,10 @@ class Code:
         """Return a function that can be called, with addresses for pointers; None where NumPy is better."""
         import llvmlite.binding as llvm
 
-        machine = processor()
-        if machine is None:
+        host = processor()
+        if host is None:
             return None
+        machine = llvm.Target.from_default_triple().create_target_machine(*host, opt=3)  # the engine will own it
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(str(self.module)), machine)
         engine.finalize_object()
         types = {"p": c_void_p, "i": c_ssize_t, "x": c_float if self.itemsize == 4 else c_double}

@@ -61,7 +61,11 @@ def free_bytes() -> int:
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ):
         try:
-            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+            cached = re.search(
+                r"^(?:total_)?inactive_file (\d+)$", Path(used).with_name("memory.stat").read_text(), re.M
+            )
+            given_back = int(cached[1]) if cached else 0  # files that were read: the system forgets them when asked
+            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()) + given_back)
         except (OSError, ValueError):  # no cgroup, or "max": no limit there
             continue
     return max(min(free), 2**26)
@@ -93,7 +97,7 @@ def _free_lately(second: int) -> int:
 def readable_bytes(count: float) -> str:
     """Write a number of bytes for a person."""
     for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
+        if count < 999.5:  # which three digits would round up
             return f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:.3g} TB"

@@ -130,11 +130,12 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._inside += 1
-            if self._inside == 1:
-                self._owner, self._granted = get_ident(), _blas_threads()
-                self._limit = _controller().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+            if self._inside == 0:
+                granted = _blas_threads()
+                limit = _controller().limit(limits=1, user_api="blas")  # which holds from here on
+                limit.__enter__()
+                self._owner, self._granted, self._limit = get_ident(), granted, limit
+            self._inside += 1  # last: an interrupt before it leaves nothing half done
 
     def __exit__(self, *error: object) -> None:
         with self._lock:

@@ -22,7 +22,7 @@ from kernelpca.solvers.landmarks import KEPT
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
 PACKING = 8  # columns whose time a thin product spends on bringing the matrix in
-SAMPLE = 1536  # rows of which tiles are made for a calibration
+SAMPLE = 1024  # rows of which tiles are made for a calibration
 SLOW_LAPACK = 8.0  # how much slower a dense eigensolver runs than a matrix product of as many operations
 
 
@@ -123,11 +123,23 @@ def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None =
         used = basis if passes is None else min(p * passes, basis)
     else:
         used = {"Lanczos": 2 * k + 20, "Lbfgs": 12 * k}.get(type(solver).__name__, 3 * p)
-    columns = p + 9
-    working = min(m, KEPT * p) + 2 * used + (4 + (0 if stored else available_threads())) * columns
+    columns = widest(p)
+    working = min(m, KEPT * p) + 2 * used + 5 * columns
     starting = 2 * m + columns
     copied = n if stored and isinstance(solver, Lanczos) and n <= EASY else 0
     return n * item * (max(working, starting) + copied) + 4 * n * k * 8
+
+
+def product_bytes(solver: Solver, shape: Shape, stored: bool, workers: int | None = None) -> int:
+    """Return what workers hold in a pass: a tile, as much for the kernel's own work, prepared rows, a partial sum."""
+    rows = 2 * TILE * shape.width * shape.number
+    partial = shape.n * widest(block_of(solver, shape, stored)) * shape.number
+    return (workers or available_threads()) * (2 * shape.number * TILE * TILE + rows + partial)
+
+
+def widest(p: int) -> int:
+    """Return the columns of the widest pass with blocks of p: probes and the mean ride along, vectors are filled up."""
+    return 8 * -(-(p + 9) // 8)
 
 
 def dense_bytes(n: int, k: int, matrix: int) -> int:

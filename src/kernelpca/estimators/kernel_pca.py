@@ -49,8 +49,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         `RBF() + Linear()`, a function of two rows, or "precomputed" with a matrix, a LinearOperator or a
         `kernelpca.gram.Gram` given to `fit`.
     solver : str or Solver, default="auto"
-        How the eigenproblem is solved: "dense", "lanczos", "randomized", "block_krylov", "lobpcg", an object of
-        `kernelpca.solvers`, or "auto" to choose; `plan_` says what was chosen and why.
+        How the eigenproblem is solved: "dense", "lanczos", "randomized", "block_krylov", "lobpcg", "lbfgs", an object
+        of `kernelpca.solvers`, or "auto" to choose; `plan_` says what was chosen and why.
     preimage : str, pre-image object or None, default=None
         How `inverse_transform` finds the way back: "ridge", or an object of `kernelpca.preimage`.
     center : bool, default=True

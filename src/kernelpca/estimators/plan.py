@@ -15,11 +15,13 @@ from kernelpca.estimators.cost import (
     block_of,
     dense_bytes,
     passes_of,
+    product_bytes,
     seconds_of,
+    widest,
 )
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
-from kernelpca.tiles import TILE, available_threads
+from kernelpca.tiles import TILE
 
 SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
@@ -114,6 +116,7 @@ def make_plan(
     """
     limit = granted_bytes(memory_limit)
     chosen, why = _choose_solver(shape, solver, limit, given)
+    chosen.check_parameters(tol)
     if isinstance(chosen, Dense):
         needed = dense_bytes(shape.n, shape.k, 0 if given else shape.matrix)
         if needed > limit:
@@ -136,7 +139,7 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
         worked = shape.for_solver(wished, tol)
-        room = worked.anchors + worked.tiles + _tile_bytes(worked) + block_bytes(wished, worked, True)
+        room = worked.anchors + worked.tiles + product_bytes(wished, worked, True) + block_bytes(wished, worked, True)
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(
@@ -178,16 +181,17 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     """Choose between the stored matrix and tiles."""
     passes = passes_of(solver, shape, tol)
     if given:
-        most = block_bytes(solver, shape, True)
+        summing = product_bytes(solver, shape, True) if shape.single else 0
+        most = block_bytes(solver, shape, True) + summing
         if most > limit:
             raise MemoryError(
                 f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
                 f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
             )
-        needed = block_bytes(solver, shape, True, passes)
+        needed = block_bytes(solver, shape, True, passes) + summing
         return Plan("given", solver, why + "; the matrix was given", needed, limit)
     anchors = shape.anchors
-    working = _tile_bytes(shape)
+    working = product_bytes(solver, shape, True)
     fixed = anchors + working + block_bytes(solver, shape, True)
     if shape.n <= SQUARE and anchors + shape.matrix + block_bytes(solver, shape, True) <= limit:
         needed = anchors + shape.matrix + block_bytes(solver, shape, True, passes)
@@ -202,9 +206,12 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
         why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
     else:
         why += "; one pass is likely to be enough, so the matrix is made in tiles and not stored"
-    solver, frugal = _frugal(shape, solver, limit - anchors)
+    if isinstance(solver, BlockKrylov) and shape.number == 8:
+        anchors += shape.n * shape.width * 4  # passes in float32 come first, on rows of their own
+    solver, frugal = _frugal(shape, solver, limit, anchors)
     if frugal:
         why += f" with {frugal}"
+    working = product_bytes(solver, shape, False)
     worst = anchors + block_bytes(solver, shape, False)
     budget = limit - worst
     tiles = min(working, budget)
@@ -219,14 +226,10 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     )
 
 
-def _tile_bytes(shape: Shape) -> int:
-    """Return what the workers need for the tiles they are making."""
-    return available_threads() * (8 * TILE * TILE + 2 * TILE * shape.row_bytes)
-
-
-def _frugal(shape: Shape, solver: Solver, room: int) -> tuple[Solver, str]:
+def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int) -> tuple[Solver, str]:
     """Return a solver whose memory leaves a quarter of the room for tiles, and what it goes without."""
-    needed = block_bytes(solver, shape, False)
+    room = limit - anchors
+    needed = _least(solver, shape)
     if 4 * needed <= 3 * room:
         return solver, ""
     if isinstance(solver, BlockKrylov):
@@ -243,21 +246,26 @@ def _frugal(shape: Shape, solver: Solver, room: int) -> tuple[Solver, str]:
         for changes, words in options:
             changes = {name: value for name, value in changes.items() if getattr(solver, name) is None}
             smaller = clone(solver).set_params(**changes)
-            if 4 * block_bytes(smaller, shape, False) <= 3 * room:
+            needed = _least(smaller, shape)
+            if 4 * needed <= 3 * room:
                 return smaller, words
-            needed = block_bytes(smaller, shape, False)
-    total = shape.anchors + 4 * needed / 3
+    total = anchors + 4 * needed / 3
     raise MemoryError(
         f"{shape.k} components of {shape.n} rows need about {readable_bytes(total)} even without storing the matrix; "
-        f"{readable_bytes(max(room, 0) + shape.anchors)} are granted. Ask for fewer components "
-        f"(n_components), or raise memory_limit. {approximation_that_fits(shape, room)}"
+        f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit. "
+        f"{approximation_that_fits(shape, limit)}"
     )
+
+
+def _least(solver: Solver, shape: Shape) -> int:
+    """Return what a solver needs beside its tiles, with one worker that sums up a product."""
+    return block_bytes(solver, shape, False) + shape.n * widest(block_of(solver, shape, False)) * shape.number
 
 
 def readable_seconds(seconds: float) -> str:
     """Write a time for a person."""
-    if seconds < 1:
+    if seconds < 0.0995:
         return f"{1000 * seconds:.2g} ms"
-    if seconds < 100:
+    if seconds < 99.5:
         return f"{seconds:.2g} s"
     return f"{seconds / 60:.0f} min"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.gram.protocol import Gram, check_block, check_finite
+from kernelpca.gram.squares import sum_of_squares
 from kernelpca.tall import times
 from kernelpca.tiles import blocks
 
@@ -73,8 +74,7 @@ class DenseGram(Gram):
     def frobenius_squared(self) -> float:
         """Return the sum of squared entries, blocks of rows added up in float64."""
         if self._squares is None:
-            flat = (self.K[rows].ravel() for rows in blocks(self.shape[0], 64))
-            self._squares = sum(float(np.dot(part, part)) for part in flat)
+            self._squares = sum(sum_of_squares(self.K[rows]) for rows in blocks(self.shape[0], 64))
         return self.rounded_up(self._squares)
 
 

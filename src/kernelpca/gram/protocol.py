@@ -89,6 +89,10 @@ class Gram(ABC):
             self._scale = float(np.abs(self.diagonal()).max())
         return self._scale
 
+    def magnitude(self) -> float:
+        """Return about the size of the entries; the diagonal may be smaller, where a constant was taken off."""
+        return self.scale()
+
     def linear_operator(self) -> LinearOperator:
         """Return a scipy view of this matrix."""
         return _GramOperator(self)
@@ -116,6 +120,10 @@ class WrappedGram(Gram):
     def retain(self) -> None:
         """Say that more passes will follow for certain."""
         self.inner.retain()
+
+    def magnitude(self) -> float:
+        """Return about the size of the inner matrix's entries."""
+        return max(self.inner.magnitude(), self.scale())
 
     def release(self) -> None:
         """Give back what the inner matrix keeps."""

@@ -10,10 +10,13 @@ import numpy as np
 
 from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
+from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import blaming_the_function
 from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
+
+FEW = 16  # rows of which entries are looked at
 
 
 @dataclass
@@ -77,9 +80,8 @@ class Tiles(Gram):
         n, itemsize = self.shape[0], self.dtype.itemsize
         block = ThinBlock(check_block(V, n).astype(self.dtype, copy=False))
         block_bytes = block.V.nbytes
-        size, workers = tile_size(
-            self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), self._most_rows()
-        )
+        most = self._size if getattr(self, "_kept", None) else self._most_rows()  # kept tiles have the size they have
+        size, workers = tile_size(self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), most)
         self._prepare(size)
         count_squares = self._squares is None
 
@@ -94,8 +96,7 @@ class Tiles(Gram):
                 self._made.add(key)
             block.add(T, rows, cols, own.sum)
             if count_squares:
-                flat = T.ravel()
-                own.squares += (1.0 if rows == cols else 2.0) * float(np.dot(flat, flat))
+                own.squares += (1.0 if rows == cols else 2.0) * sum_of_squares(T)
 
         def make() -> _Partial:
             return _Partial(np.empty(size * size, self.dtype), block.zeros())
@@ -183,6 +184,13 @@ class TiledGram(Tiles):
             self._diagonal = check_finite(diagonal(self.kernel, self.X), self.source)
         return self._diagonal
 
+    def magnitude(self) -> float:
+        """Return about the size of the entries, from a few of them."""
+        first, last = self.X[:FEW], self.X[-FEW:]
+        block = np.empty((n_rows(first), n_rows(last)), self.dtype)
+        self.kernel.compute(first, last, block)
+        return max(self.scale(), float(np.abs(block).max()))
+
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
         block = np.empty((len(idx), self.shape[0]), dtype=self.dtype)
@@ -251,8 +259,8 @@ class CallableGram(Tiles):
         return self._diagonal
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
-        """(m,) -> (n, m)."""
-        return check_finite(self._values(np.arange(self.shape[0]), np.asarray(idx)), self.source)
+        """(m,) -> (n, m): a copy, for the function may have given a part of what is the user's."""
+        return check_finite(self._values(np.arange(self.shape[0]), np.asarray(idx)).copy(), self.source)
 
     def _values(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
         with blaming_the_function(len(rows), len(cols)):

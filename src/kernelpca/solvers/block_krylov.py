@@ -13,10 +13,9 @@ from kernelpca.solvers.certificate import reached, variance_gap
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import Start, default_count, landmark_start
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import orthonormal, starting_block
+from kernelpca.solvers.protocol import Ritz, Solver, Watch, fits_into
+from kernelpca.solvers.rayleigh_ritz import orthonormal, orthonormal_columns, starting_block
 from kernelpca.solvers.subspace import Subspace
-from kernelpca.tall import inner, times
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
@@ -86,14 +85,16 @@ class BlockKrylov(Solver):
                 f"failure_probability={self.failure_probability!r}: give a number between 0 and 1, such as 1e-3."
             )
         gram = watch.gram
-        if self.working_dtype(gram.dtype, watch.tol) == np.float32:
-            with watch.on(gram.single()):
-                return self._iterate(watch, k, start, rng)
-        if gram.single_is_fast and start is None:
+        fits = gram.dtype == np.float32 or fits_into(gram.magnitude(), gram.shape[0], np.dtype(np.float32))
+        wanted = fits and self.working_dtype(gram.dtype, watch.tol) == np.float32
+        if fits and (wanted or (gram.single_is_fast and start is None)):
             single = gram.single()
-            with watch.on(single, tol=max(EASY * watch.tol, SINGLE)):
-                found = self._iterate(watch, k, None, rng)
-            if watch.stopped:
+            with watch.on(single, tol=watch.tol if wanted else max(EASY * watch.tol, SINGLE)):
+                found = self._iterate(watch, k, start, rng)
+                finished = wanted and not (
+                    gram.dtype == np.float64 and self._out_of_reach(watch, found.values[:k].sum())
+                )
+            if finished or watch.stopped or watch.passes >= self.max_iter:
                 return found
             start = found.vectors
             del found  # and the basis with it
@@ -136,8 +137,10 @@ class BlockKrylov(Solver):
         probes = Probes(n, PROBES, dtype, rng, self.failure_probability) if reads and wants_variance else None
         evidence = Evidence(gram, k, subspace, probes, thorough=self.criterion == "certified")
         restarted = False
+        before = watch.passes  # in another precision
         while True:
-            rides = probes is not None and (watch.passes == 0 or self.criterion == "certified")
+            first = watch.passes == before
+            rides = probes is not None and (first or self.criterion == "certified")
             width = block.shape[1]
             product = watch.matmat(np.column_stack([block, probes.riders()]) if probes and rides else block)
             subspace.add(block, product[:, :width])
@@ -147,14 +150,14 @@ class BlockKrylov(Solver):
                 probes.take(product[:, width:])
             if reads:
                 evidence.read(watch.rounding)
-            if begun and features and watch.passes == 1 and not begun.is_worth(evidence.lower(k)):
+            if begun and features and first and not begun.is_worth(evidence.lower(k)):
                 features = False
                 evidence.drop_features()
                 reads = wants_variance
                 if reads:
                     evidence.read(watch.rounding)
             if self.criterion == "certified" and probes:
-                evidence.look(anew=restarted or _power_of_two(watch.passes))
+                evidence.look(anew=restarted or _power_of_two(watch.passes - before))
             restarted = False
             complete = subspace.size >= n or watch.passes >= self.max_iter
             if subspace.size >= k and (self._report(watch, evidence, k) or complete):
@@ -189,7 +192,11 @@ class BlockKrylov(Solver):
             return watch.report(values, residuals, captured, estimate)
         slack = k * watch.rounding
         bound = variance_gap(captured - slack, evidence.upper(k) + slack)
-        return watch.report(values, residuals, captured, estimate, bound)
+        return watch.report(values, residuals, captured, estimate, bound) or self._out_of_reach(watch, captured)
+
+    def _out_of_reach(self, watch: Watch, captured: float) -> bool:
+        """Whether rounding alone keeps a bound above the tolerance."""
+        return self.criterion == "certified" and 2 * watch.k * watch.rounding > watch.tol * abs(float(captured))
 
     def _answer(self, evidence: Evidence, k: int, rng: np.random.Generator) -> Ritz:
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""
@@ -198,7 +205,7 @@ class BlockKrylov(Solver):
             lead = evidence.S[:, : k + SPARE]  # some more are a good start for a finish in float64
             return Ritz(evidence.values, subspace.vectors(lead), subspace.products(lead), evidence=evidence)
         U, values = subspace.readout_vectors(readout, k), readout.values
-        U = times(U, 1.5 * np.eye(U.shape[1]) - 0.5 * inner(U, U))  # orthonormal to rounding
+        U = orthonormal_columns(U)  # they are, but for rounding, which is all that the last ones may be
         missing = k - U.shape[1]
         if missing > 0:  # of eigenvalue zero: any others will do
             U = np.hstack([U, orthonormal(rng.standard_normal((len(U), missing)).astype(U.dtype), U, 0.0)])
@@ -242,9 +249,13 @@ def _free(locked: np.ndarray, count: int) -> np.ndarray:
 
 
 def default_block(k: int, entry_cost: float = STORED) -> int:
-    """Return how many columns a pass for k components has: a multiple of eight."""
+    """Return how many columns a pass for k components has.
+
+    Vectors of the processor hold up to eight numbers: a multiple of that less one, for the column that a centered
+    matrix multiplies along in its first pass.
+    """
     spare = min(max(entry_cost / 8, SPARE), k + 3 * SPARE)
-    return 8 * max(2, int(np.ceil((k + spare) / 8)))
+    return 8 * max(2, int(np.ceil((k + spare) / 8))) - 1
 
 
 def _power_of_two(passes: int) -> bool:

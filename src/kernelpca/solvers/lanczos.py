@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
@@ -35,11 +36,18 @@ class Lanczos(Solver):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""
         n = watch.gram.shape[0]
-        if (self.ncv or max(2 * k + 1, 20)) >= n:  # the Lanczos basis would be the whole space
+        ncv = self.ncv or max(2 * k + 1, 20)
+        if ncv <= k:
+            raise ValueError(
+                f"Lanczos(ncv={ncv}) cannot find {k} components: ncv must be larger than their number, such as "
+                f"{max(2 * k + 1, 20)}; or leave it out."
+            )
+        if ncv >= n:  # the Lanczos basis would be the whole space
             return Dense().run(watch, k, start, rng)
         dtype = watch.gram.dtype
         v0 = rng.uniform(-1, 1, n).astype(dtype) if start is None else start.sum(axis=1).astype(dtype)
 
+        seen: deque[np.ndarray] = deque(maxlen=2 * ncv)  # what may have to do if the user stops the solver
         copied = watch.gram.dense() if n <= EASY and watch.gram.in_memory else None
 
         def matvec(v: np.ndarray) -> np.ndarray:
@@ -48,6 +56,8 @@ class Lanczos(Solver):
             else:
                 product = copied @ v
                 watch.passes += 1
+            if watch.callback is not None:
+                seen.append(v.copy().ravel())
             watch.tick()
             return product
 
@@ -58,7 +68,7 @@ class Lanczos(Solver):
         except ArpackNoConvergence as stopped:
             return _complete(stopped.eigenvectors, watch, k, rng)
         except Stopped:
-            return _complete(np.empty((n, 0)), watch, k, rng)
+            return _complete(np.column_stack(seen), watch, k, rng)
         except ArpackError:  # a matrix that annihilates its start vector is, for all we can see, zero
             return _complete(np.empty((n, 0)), watch, k, rng)
         return Ritz(values, vectors, None if copied is None else copied @ vectors)
@@ -77,6 +87,6 @@ class _Plain(LinearOperator):
 
 def _complete(found: np.ndarray, watch: Watch, k: int, rng: np.random.Generator) -> Ritz:
     """Fill up what ARPACK found with random directions, and take the Ritz pairs: honest, if poor."""
-    extra = rng.standard_normal((watch.gram.shape[0], k - found.shape[1]))
+    extra = rng.standard_normal((watch.gram.shape[0], max(k - found.shape[1], 0)))
     Q = np.linalg.qr(np.column_stack([found, extra]))[0].astype(watch.gram.dtype)
     return Ritz(*rayleigh_ritz(Q, watch.matmat(Q)))

@@ -34,6 +34,7 @@ class IndefiniteKernelWarning(UserWarning):
 
 
 CRITERIA = ("residual", "variance", "certified")
+ORTHOGONAL = 1e-3  # what products of different vectors may be at most, if an answer is to be called good
 
 # parameters that are whole numbers, with the least that is allowed
 WHOLE = {"max_iter": 1, "block_size": 1, "max_basis": 1, "ncv": 1, "oversampling": 0, "landmarks": 0, "memory": 1}
@@ -309,21 +310,19 @@ class Solver(Part, ABC):
         if chosen is not None:
             values, vectors, products = values[:chosen], vectors[:, :chosen], products[:, :chosen]
         certificate = _certify(ritz, values, vectors, products, watch)
-        if chosen is not None:
-            if not certificate.satisfied:
+        if chosen is not None or watch.stopped:
+            if not certificate.satisfied or chosen is None:
                 self._warn(certificate, watch)
             values = treat_negative(values, watch.rounding, self.indefinite)
         return Solution(values, vectors, products, certificate, watch.history, chosen is not None, watch.stopped)
 
-    def _check_question(self, gram: Gram, k: int, tol: float) -> None:
-        n = gram.shape[0]
+    def check_parameters(self, tol: float) -> None:
+        """Refuse parameters that have no meaning."""
         if self.indefinite not in ("warn", "raise", "clip", "keep"):
             raise ValueError(
                 f"indefinite={self.indefinite!r} is not known: choose 'warn' (keep negative eigenvalues and say so), "
                 "'raise', 'clip' (set them to zero) or 'keep' (silently)."
             )
-        if not 1 <= k <= n:
-            raise ValueError(f"{k} eigenpairs of a {n} x {n} matrix were asked for; between 1 and {n} are possible.")
         if not (isinstance(tol, int | float | np.number) and 0 <= tol < 1):
             raise ValueError(f"tol={tol!r}: tol must be a number from 0 (machine precision) to below 1, such as 1e-4.")
         if self.criterion not in CRITERIA:
@@ -335,12 +334,17 @@ class Solver(Part, ABC):
             value = getattr(self, name, None)
             if value is not None and not (_is_whole(value) and value >= least):
                 raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a whole number >= {least}.")
-        largest = gram.scale()
-        limits = np.finfo(gram.dtype)
-        if largest > np.sqrt(float(limits.max)) / n or 0 < largest < np.sqrt(float(limits.tiny)) * n:
+
+    def _check_question(self, gram: Gram, k: int, tol: float) -> None:
+        self.check_parameters(tol)
+        n = gram.shape[0]
+        if not 1 <= k <= n:
+            raise ValueError(f"{k} eigenpairs of a {n} x {n} matrix were asked for; between 1 and {n} are possible.")
+        size = gram.magnitude()
+        if not fits_into(size, n, gram.dtype):
             raise ValueError(
-                f"The kernel matrix has entries of size {largest:.1e}, whose squares {limits.dtype} cannot hold. Scale "
-                "the data or the kernel (c * kernel), or lower its degree."
+                f"The kernel matrix has entries of size {size:.1e}, whose squares {gram.dtype} cannot hold. Scale the "
+                "data or the kernel (c * kernel), or lower its degree."
             )
 
     def _warn(self, certificate: Certificate, watch: Watch) -> None:
@@ -358,6 +362,12 @@ class Solver(Part, ABC):
         else:
             text += f"Raise {self.advice}, or tol, or use solver='dense' if the matrix fits in memory."
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+
+def fits_into(largest: float, n: int, dtype: np.dtype) -> bool:
+    """Whether sums of n squares of entries of this size are normal numbers of that dtype."""
+    limits = np.finfo(dtype)
+    return largest == 0 or bool(np.sqrt(float(limits.tiny)) * n <= largest <= np.sqrt(float(limits.max)) / n)
 
 
 def _leading(ritz: Ritz, k: int, watch: Watch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -413,6 +423,7 @@ def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.n
         satisfied = bool(met.all() if exact or tol == 0 else (met & small).all())
     else:
         satisfied = (estimate if watch.criterion == "variance" else variance_gap(lower, upper)) <= tol
+    satisfied = satisfied and loss <= ORTHOGONAL
     return Certificate(
         grade="exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated",
         residuals=residuals,
