@@ -115,7 +115,7 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
 
 
 def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
-    """Return the memory of an iterative solver after so many passes, or with a full basis."""
+    """Return the memory of an iterative solver after so many passes, or with a full basis, beside its products."""
     n, k, item = shape.n, shape.k, shape.number
     p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
     if isinstance(solver, BlockKrylov):
@@ -125,9 +125,13 @@ def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None =
         used = {"Lanczos": 2 * k + 20, "Lbfgs": 12 * k}.get(type(solver).__name__, 3 * p)
     columns = widest(p)
     working = min(m, KEPT * p) + 2 * used + 5 * columns
-    starting = 2 * m + columns
     copied = n if stored and isinstance(solver, Lanczos) and n <= EASY else 0
-    return n * item * (max(working, starting) + copied) + 4 * n * k * 8
+    return n * item * (working + copied) + 4 * n * k * 8
+
+
+def start_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
+    """Return the memory of a start from landmarks, which is given back before the first pass."""
+    return shape.n * shape.number * (2 * landmarks_of(solver, shape, stored) + widest(block_of(solver, shape, stored)))
 
 
 def product_bytes(solver: Solver, shape: Shape, stored: bool, workers: int | None = None) -> int:

@@ -17,6 +17,7 @@ from kernelpca.estimators.cost import (
     passes_of,
     product_bytes,
     seconds_of,
+    start_bytes,
     widest,
 )
 from kernelpca.memory import granted_bytes, readable_bytes
@@ -139,7 +140,8 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
         worked = shape.for_solver(wished, tol)
-        room = worked.anchors + worked.tiles + product_bytes(wished, worked, True) + block_bytes(wished, worked, True)
+        held = worked.tiles + product_bytes(wished, worked, True) + block_bytes(wished, worked, True)
+        room = worked.anchors + max(held, start_bytes(wished, worked, True))
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(
@@ -182,26 +184,24 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     passes = passes_of(solver, shape, tol)
     if given:
         summing = product_bytes(solver, shape, True) if shape.single else 0
-        most = block_bytes(solver, shape, True) + summing
+        start = start_bytes(solver, shape, True)
+        most = max(start, block_bytes(solver, shape, True) + summing)
         if most > limit:
             raise MemoryError(
                 f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
                 f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
             )
-        needed = block_bytes(solver, shape, True, passes) + summing
+        needed = max(start, block_bytes(solver, shape, True, passes) + summing)
         return Plan("given", solver, why + "; the matrix was given", needed, limit)
-    anchors = shape.anchors
-    working = product_bytes(solver, shape, True)
-    fixed = anchors + working + block_bytes(solver, shape, True)
-    if shape.n <= SQUARE and anchors + shape.matrix + block_bytes(solver, shape, True) <= limit:
-        needed = anchors + shape.matrix + block_bytes(solver, shape, True, passes)
+    anchors, start = shape.anchors, start_bytes(solver, shape, True)
+    if shape.n <= SQUARE and anchors + shape.matrix + max(start, block_bytes(solver, shape, True)) <= limit:
+        needed = anchors + shape.matrix + max(start, block_bytes(solver, shape, True, passes))
         return Plan("stored", solver, why + "; the matrix fits in memory", needed, limit)
-    if fixed + shape.tiles <= limit and passes > 1:
-        needed = anchors + shape.tiles + working + block_bytes(solver, shape, True, passes)
+    working, held = product_bytes(solver, shape, True), block_bytes(solver, shape, True) + shape.tiles
+    if anchors + max(start, held + working) <= limit and passes > 1:
+        needed = anchors + max(start, shape.tiles + working + block_bytes(solver, shape, True, passes))
         why += "; the matrix (half of it, for it is symmetric) fits in memory"
-        return Plan(
-            "stored", solver, why, needed, limit, tile_budget=limit - shape.tiles - fixed + working, cache=shape.tiles
-        )
+        return Plan("stored", solver, why, needed, limit, tile_budget=limit - anchors - held, cache=shape.tiles)
     if passes > 1:
         why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
     else:
@@ -219,7 +219,8 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     kept = min(cache / shape.tiles, 1.0) if passes > 1 else 0.0
     if kept > 0.02:
         why += f"; {kept:.0%} of them are kept"
-    needed = anchors + block_bytes(solver, shape, False, passes) + tiles + int(kept * shape.tiles)
+    held = block_bytes(solver, shape, False, passes) + tiles + int(kept * shape.tiles)
+    needed = anchors + max(start_bytes(solver, shape, False), held)
     after = 0 if passes > 1 else 1
     return Plan(
         "tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache, keep_after=after
@@ -258,8 +259,9 @@ def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int) -> tuple[Sol
 
 
 def _least(solver: Solver, shape: Shape) -> int:
-    """Return what a solver needs beside its tiles, with one worker that sums up a product."""
-    return block_bytes(solver, shape, False) + shape.n * widest(block_of(solver, shape, False)) * shape.number
+    """Return what a solver needs beside its tiles, with one worker that sums up a product, or for its start."""
+    summing = shape.n * widest(block_of(solver, shape, False)) * shape.number
+    return max(block_bytes(solver, shape, False) + summing, start_bytes(solver, shape, False))
 
 
 def readable_seconds(seconds: float) -> str:
