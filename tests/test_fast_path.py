@@ -1311,3 +1311,18 @@ def test_an_interrupt_before_blas_is_limited_leaves_nothing_behind(monkeypatch):
     with one_blas_thread:
         assert one_blas_thread.granted_here() is not None
     assert one_blas_thread.granted_here() is None
+
+
+@pytest.mark.parametrize("entries", ["alike", "near the identity"])
+def test_sums_of_squares_in_float32_are_never_too_small(entries):
+    """Matrices whose bound rests on them: half a million squares added up in float32 lost enough to make it fail."""
+    n = 1600
+    K = np.full((n, n), 0.3)
+    if entries == "near the identity":
+        noise = 1e-4 * np.random.default_rng(0).standard_normal((n, n))
+        K = np.eye(n) + noise + noise.T
+    true = float(np.square(K.astype(np.float32).astype(np.float64)).sum())
+    tiles = DenseGram(K, True, symmetric=True).single()
+    tiles.matmat(np.ones((n, 1), np.float32))
+    for gram in (tiles, DenseGram(K.astype(np.float32), True)):
+        assert true <= gram.frobenius_squared() <= true * (1 + 1e-5)
