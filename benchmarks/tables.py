@@ -74,6 +74,18 @@ def _text(cell: object) -> str:
     return str(cell)
 
 
+def prepare(present: int = PRESENT) -> None:
+    """Make the machine the same for whoever is timed next.
+
+    Threads of whoever came before look for more work for a while: wait until they are asleep. And touch and free
+    `present` bytes of memory: virtual machines give memory that has been free for seconds back to their host, and
+    getting it again was seen to cost fifteen times as much as touching it (0.4 s instead of 0.02 s for 200 MB), which
+    would be paid by whoever comes after a contestant that takes long.
+    """
+    np.ones(present // 8)
+    time.sleep(ASLEEP)
+
+
 def timed(
     runs: dict[str, Callable[[], object]],
     repeats: int = 3,
@@ -82,19 +94,13 @@ def timed(
 ) -> dict[str, tuple[float, object]]:
     """Return the shortest time (or another pick) of each run, and what it gave.
 
-    They take turns, so that none has the quieter machine, and wait until the threads of the one before, which look for
-    more work for a while, are asleep. Before each run, of whichever contestant, `present` bytes of memory are touched
-    and freed: virtual machines give memory that has been free for seconds back to their host, and getting it again was
-    seen to cost fifteen times as much as touching it (0.4 s instead of 0.02 s for 200 MB), which would be paid by
-    whoever comes after a contestant that takes long.
+    They take turns, so that none has the quieter machine, each prepared in the same way.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     answers = {}
     for _ in range(repeats):
         for name, run in runs.items():
-            np.ones(present // 8)
-            if len(runs) > 1 or not answers:
-                time.sleep(ASLEEP)
+            prepare(present)
             began = time.perf_counter()
             answers[name] = run()
             seconds[name].append(time.perf_counter() - began)
