@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from kernelpca import tall, tiles
 from kernelpca.extras import require
 from kernelpca.kernels import RBF
-from kernelpca.memory import free_bytes, granted_bytes, parse_bytes, readable_bytes
+from kernelpca.memory import _cached_files, free_bytes, granted_bytes, parse_bytes, readable_bytes
 from kernelpca.parts import Part
 from kernelpca.tiles import all_tiles, available_threads, blocks, half_tiles, share_out
 from kernelpca.validation import as_generator
@@ -208,3 +208,12 @@ def test_generators():
     for bad in (-1, "x", [1.5]):
         with pytest.raises(ValueError, match="is no seed"):
             as_generator(bad)
+
+
+def test_files_that_were_read_do_not_count_as_held(tmp_path):
+    statistics = tmp_path / "memory.stat"
+    assert _cached_files(statistics) == 0  # no such file: all that is held counts
+    statistics.write_text("anon 5\ninactive_file 4096\nactive_file 7\n")
+    assert _cached_files(statistics) == 4096
+    statistics.write_text("anon 5\n")
+    assert _cached_files(statistics) == 0

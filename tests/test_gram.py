@@ -222,3 +222,10 @@ def test_tiles_are_kept_from_the_first_pass_on_where_more_will_follow():
         for _ in range(3):
             gram.matmat(np.ones((60, 2)))
         assert len(calls) == made
+
+
+def test_the_size_of_entries_is_not_taken_from_what_is_not_finite():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    broken = TiledGram(Custom(lambda x, y: np.nan if x[0] != y[0] else 1.0), X)
+    with pytest.raises(ValueError, match=r"NaN|not finite|infinite"):
+        broken.magnitude()

@@ -126,7 +126,7 @@ def test_without_machine_code_numpy_does_the_work(monkeypatch):
     monkeypatch.setattr(thin, "WORTH", 0)
     monkeypatch.setattr(exponential, "SMALL", 0)
     monkeypatch.setattr(machine_code, "processor", lambda: None)
-    assert machine_code.Code(8).translate("none", "") is None
+    assert machine_code.Code(8).translate("none") is None
     monkeypatch.setattr(thin, "_machine_code", lambda itemsize: None)
     monkeypatch.setattr(exponential, "_machine_code", lambda itemsize, less_one: None)
     rng = np.random.default_rng(0)
@@ -167,9 +167,9 @@ def test_threads_that_ask_at_the_same_time_get_one_translation():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 700), (300, 299), (715, 717)])
 def test_sums_of_squares_are_exact_to_rounding(monkeypatch, dtype, shape):
-    monkeypatch.setattr(squares, "WORTH", 0)
     rng = np.random.default_rng(0)
     for T in (np.full(shape, 0.3, dtype), rng.standard_normal((shape[0], shape[1] + 5)).astype(dtype)[:, 2:-3]):
+        monkeypatch.setattr(squares, "WORTH", 0)
         exact = float(np.square(T.astype(np.longdouble)).sum())
         assert squares.sum_of_squares(T) == pytest.approx(exact, rel=1e-14)
         monkeypatch.setattr(squares, "WORTH", 10**9)
@@ -180,5 +180,5 @@ def test_sums_of_squares_are_exact_to_rounding(monkeypatch, dtype, shape):
 def test_each_translation_owns_its_machine():
     """A machine shared by two engines would be freed twice."""
     code = "from kernelpca.machine_code import Code\nfor _ in range(3):\n    c = Code(8)\n"
-    code += "    b = c.function('f', 'i')[1]\n    b.ret_void()\n    c.translate('f', 'i').engine.close()\n"
+    code += "    b = c.function('f', 'i')[1]\n    b.ret_void()\n    c.translate('f').engine.close()\n"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

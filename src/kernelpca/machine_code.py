@@ -66,13 +66,17 @@ class Code:
         self.integer = ir.IntType(64)
         self.real = ir.FloatType() if itemsize == 4 else ir.DoubleType()
         self.pointer = self.real.as_pointer()
+        self._kinds: dict[str, str] = {}  # by function
 
     def function(self, name: str, kinds: str) -> tuple[Any, Any, Sequence[Any]]:
         """Begin a function without result; return it, its writer and its arguments.
 
-        `kinds` has a letter for each argument: p for a pointer to numbers, i for an integer, x for a number.
+        `kinds` has a letter for each argument: p for a pointer to numbers, d for one to float64 numbers whatever the
+        width, i for an integer, x for a number.
         """
-        types = {"p": self.pointer, "i": self.integer, "x": self.real}
+        double = self.ir.DoubleType().as_pointer()
+        types = {"p": self.pointer, "d": double, "i": self.integer, "x": self.real}
+        self._kinds[name] = kinds
         kind = self.ir.FunctionType(self.ir.VoidType(), [types[letter] for letter in kinds])
         function = self.ir.Function(self.module, kind, name)
         return function, self.ir.IRBuilder(function.append_basic_block()), function.args
@@ -122,7 +126,7 @@ class Code:
         b.branch(head)
         b.position_at_end(after)
 
-    def translate(self, name: str, kinds: str) -> Callable[..., None] | None:
+    def translate(self, name: str) -> Callable[..., None] | None:
         """Return a function that can be called, with addresses for pointers; None where NumPy is better."""
         import llvmlite.binding as llvm
 
@@ -132,7 +136,8 @@ class Code:
         machine = llvm.Target.from_default_triple().create_target_machine(*host, opt=3)  # the engine will own it
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(str(self.module)), machine)
         engine.finalize_object()
-        types = {"p": c_void_p, "i": c_ssize_t, "x": c_float if self.itemsize == 4 else c_double}
-        function: Any = CFUNCTYPE(None, *[types[letter] for letter in kinds])(engine.get_function_address(name))
+        types = {"p": c_void_p, "d": c_void_p, "i": c_ssize_t, "x": c_float if self.itemsize == 4 else c_double}
+        signature = CFUNCTYPE(None, *[types[letter] for letter in self._kinds[name]])
+        function: Any = signature(engine.get_function_address(name))
         function.engine = engine  # which owns the code
         return function

@@ -61,14 +61,20 @@ def free_bytes() -> int:
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ):
         try:
-            cached = re.search(
-                r"^(?:total_)?inactive_file (\d+)$", Path(used).with_name("memory.stat").read_text(), re.M
-            )
-            given_back = int(cached[1]) if cached else 0  # files that were read: the system forgets them when asked
-            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()) + given_back)
+            held = int(Path(used).read_text()) - _cached_files(Path(used).with_name("memory.stat"))
+            free.append(int(Path(limit).read_text()) - held)
         except (OSError, ValueError):  # no cgroup, or "max": no limit there
             continue
     return max(min(free), 2**26)
+
+
+def _cached_files(statistics: Path) -> int:
+    """Return the bytes of files that were read and that the system forgets when memory is asked for."""
+    try:
+        found = re.search(r"^inactive_file (\d+)$", statistics.read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) if found else 0
 
 
 def _free_of_machine() -> int:

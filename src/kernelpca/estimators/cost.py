@@ -131,14 +131,18 @@ def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None =
 
 def start_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
     """Return the memory of a start from landmarks, which is given back before the first pass."""
-    return shape.n * shape.number * (2 * landmarks_of(solver, shape, stored) + widest(block_of(solver, shape, stored)))
+    return 2 * shape.n * landmarks_of(solver, shape, stored) * shape.number + sum_bytes(solver, shape, stored)
 
 
-def product_bytes(solver: Solver, shape: Shape, stored: bool, workers: int | None = None) -> int:
+def product_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
     """Return what workers hold in a pass: a tile, as much for the kernel's own work, prepared rows, a partial sum."""
     rows = 2 * TILE * shape.width * shape.number
-    partial = shape.n * widest(block_of(solver, shape, stored)) * shape.number
-    return (workers or available_threads()) * (2 * shape.number * TILE * TILE + rows + partial)
+    return available_threads() * (2 * shape.number * TILE * TILE + rows + sum_bytes(solver, shape, stored))
+
+
+def sum_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
+    """Return what a worker holds of a product."""
+    return shape.n * widest(block_of(solver, shape, stored)) * shape.number
 
 
 def widest(p: int) -> int:

@@ -18,7 +18,7 @@ from kernelpca.estimators.cost import (
     product_bytes,
     seconds_of,
     start_bytes,
-    widest,
+    sum_bytes,
 )
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
@@ -260,8 +260,8 @@ def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int) -> tuple[Sol
 
 def _least(solver: Solver, shape: Shape) -> int:
     """Return what a solver needs beside its tiles, with one worker that sums up a product, or for its start."""
-    summing = shape.n * widest(block_of(solver, shape, False)) * shape.number
-    return max(block_bytes(solver, shape, False) + summing, start_bytes(solver, shape, False))
+    working = block_bytes(solver, shape, False) + sum_bytes(solver, shape, False)
+    return max(working, start_bytes(solver, shape, False))
 
 
 def readable_seconds(seconds: float) -> str:

@@ -33,10 +33,7 @@ def _machine_code(itemsize: int) -> Callable[..., None] | None:
     code = Code(itemsize)
     ir = code.ir
     double = ir.DoubleType()
-    kind = ir.FunctionType(ir.VoidType(), [code.pointer, code.integer, code.integer, code.integer, double.as_pointer()])
-    function = ir.Function(code.module, kind, "rows")
-    t, apart, rows, cols, sums = function.args
-    b = ir.IRBuilder(function.append_basic_block())
+    _, b, (t, apart, rows, cols, sums) = code.function("rows", "piiid")
     several = ir.VectorType(double, SIDE)
     totals = [b.alloca(several) for _ in range(CHAINS)]
     rest = b.alloca(double)
@@ -65,4 +62,4 @@ def _machine_code(itemsize: int) -> Callable[..., None] | None:
             result = b.fadd(result, b.extract_element(total, ir.IntType(32)(lane)))
         b.store(result, b.gep(sums, [i]))
     b.ret_void()
-    return code.translate("rows", "piiip")
+    return code.translate("rows")

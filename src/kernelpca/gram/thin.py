@@ -79,7 +79,7 @@ def _machine_code(itemsize: int) -> Callable[..., None] | None:
         for vectors, rows in ROWS.items()
     }
     _tile(code, _strip(code, kernels))
-    return code.translate("tile", "piippppiiiii")
+    return code.translate("tile")
 
 
 def _rows_times_panel(code: Code, rows: int, vectors: int) -> Any:

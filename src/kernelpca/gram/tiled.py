@@ -61,7 +61,7 @@ class Tiles(Gram):
 
     def _prepare(self, size: int) -> None:
         """Set memory aside for the tiles that are to be kept, if it is time for that."""
-        if self._size != size or not hasattr(self, "_kept"):
+        if self._size != size:
             self._size, self._kept, self._made = size, {}, set()
         self._passes += 1
         if self._kept or self._passes <= self.keep_after or self.cache == 0:
@@ -80,7 +80,7 @@ class Tiles(Gram):
         n, itemsize = self.shape[0], self.dtype.itemsize
         block = ThinBlock(check_block(V, n).astype(self.dtype, copy=False))
         block_bytes = block.V.nbytes
-        most = self._size if getattr(self, "_kept", None) else self._most_rows()  # kept tiles have the size they have
+        most = self._size if self._size and self._kept else self._most_rows()  # kept tiles have the size they have
         size, workers = tile_size(self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), most)
         self._prepare(size)
         count_squares = self._squares is None
@@ -164,6 +164,7 @@ class TiledGram(Tiles):
         self.entry_cost = STORED if kept else made_cost(X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0)
         self.source = f"The kernel {kernel!r}"
         self._diagonal: np.ndarray | None = None
+        self._magnitude: float | None = None
 
     def single(self) -> Gram:
         """Return the same with tiles made in float32, which takes half the time, where rows are numbers."""
@@ -186,10 +187,12 @@ class TiledGram(Tiles):
 
     def magnitude(self) -> float:
         """Return about the size of the entries, from a few of them."""
-        first, last = self.X[:FEW], self.X[-FEW:]
-        block = np.empty((n_rows(first), n_rows(last)), self.dtype)
-        self.kernel.compute(first, last, block)
-        return max(self.scale(), float(np.abs(block).max()))
+        if self._magnitude is None:
+            first, last = self.X[:FEW], self.X[-FEW:]
+            block = np.empty((n_rows(first), n_rows(last)), self.dtype)
+            self.kernel.compute(first, last, block)
+            self._magnitude = max(self.scale(), float(np.abs(check_finite(block, self.source)).max()))
+        return self._magnitude
 
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""

@@ -98,7 +98,7 @@ def _machine_code(itemsize: int, less_one: bool) -> Callable[..., None] | None:
                 x = b.fadd(x, code.load(b, b.gep(c, [j]), side_by_side))
                 code.store(b, _exp(code, b, x, less_one), place)
     b.ret_void()
-    return code.translate("tile", "piiixpp")
+    return code.translate("tile")
 
 
 def _exp(code: Code, b: Any, x: Any, less_one: bool) -> Any:
