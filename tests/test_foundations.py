@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,8 +66,7 @@ def test_blas_limits_are_restored_by_the_last_to_leave(monkeypatch):
             events.append("restored")
 
     class Controller:
-        def info(self):
-            return [{"user_api": "blas", "num_threads": 3}]
+        lib_controllers = (SimpleNamespace(user_api="blas", num_threads=3), SimpleNamespace(user_api="openmp"))
 
         def limit(self, **options):
             assert options == {"limits": 1, "user_api": "blas"}

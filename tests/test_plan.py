@@ -118,8 +118,10 @@ def test_paths_follow_from_size_and_memory():
     def path(solver="auto", limit=10**10, tol=1e-4, **changes):
         return make_plan(large_shape(**changes), solver, limit, tol).path
 
-    assert path(n=150) == "dense"
-    assert path(n=1000, k=100) == "dense"
+    assert path(n=120) == "dense"
+    assert path(n=1000, k=130) == "dense"
+    assert path(n=1000, k=120) == "stored"
+    assert path(n=3000, k=160) == "dense"
     assert path(n=1000) == "stored"
     assert path() == "stored"
     assert path(limit=5 * 10**8) == "tiled"
@@ -576,7 +578,7 @@ def test_bytes_for_a_person_can_be_given_back():
         ({"solver": BlockKrylov(landmarks="many")}, "landmarks must be a whole number"),
         ({"solver": BlockKrylov(block_size="8")}, "block_size must be a whole number"),
         ({"solver": BlockKrylov(criterion="best")}, "criterion='best' is not known"),
-        ({"solver": Lanczos(ncv=2)}, "ncv must be larger than their number, such as 20"),
+        ({"solver": Lanczos(ncv=2)}, "ncv must be larger than their number, such as 24"),
     ],
     ids=str,
 )

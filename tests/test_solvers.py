@@ -12,6 +12,7 @@ from kernelpca.kernels import RBF
 from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, as_solver
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
+from kernelpca.solvers.lanczos import SEEDED
 from kernelpca.solvers.protocol import leading_signs
 from kernelpca.solvers.rayleigh_ritz import orthonormal
 
@@ -46,6 +47,16 @@ def test_block_krylov_needs_few_passes():
     power = Randomized(oversampling=8).solve(DenseGram(K), 10, tol=1e-6)
     assert krylov.certificate.passes <= power.certificate.passes / 2
     assert span_distance(krylov.vectors, Q[:, :10]) < 1e-5
+
+
+@pytest.mark.skipif(not SEEDED, reason="before scipy 1.17 ARPACK has a seed of its own, which nobody can set")
+def test_lanczos_repeats_where_it_runs_out_of_directions():
+    """Where many eigenvalues are the same, the first directions are used up soon, and new ones must be drawn."""
+    groups = np.arange(150) % 30
+    K = (groups[:, None] == groups).astype(float)
+    answers = [Lanczos().solve(DenseGram(K), 3).vectors for _ in range(3)]
+    for answer in answers[1:]:
+        np.testing.assert_array_equal(answer, answers[0])
 
 
 def test_block_krylov_finds_what_its_start_misses():

@@ -33,8 +33,8 @@ def available_threads() -> int:
 
 
 def _blas_threads() -> int:
-    blas = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
-    return max(blas, default=cpu_count() or 1)
+    blas = [library.num_threads for library in _controller().lib_controllers if library.user_api == "blas"]
+    return max(blas, default=0) or cpu_count() or 1
 
 
 def blocks(n: int, size: int) -> list[slice]:

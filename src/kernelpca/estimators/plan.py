@@ -26,6 +26,7 @@ from kernelpca.tiles import TILE
 
 SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
+MANY, MANY_SQUARE = 20, 8  # from this part of all components on LAPACK is faster than block Krylov, or than ARPACK
 TIGHTEST = 4  # blocks of a basis that is still worth having
 
 
@@ -170,7 +171,7 @@ def _choose_solver(shape: Shape, solver: Any, limit: int, given: bool) -> tuple[
     if not (isinstance(solver, str) and solver == "auto"):
         chosen = clone(as_solver(solver))
         return chosen, f"{type(chosen).__name__} was asked for"
-    few, many = n <= SMALL, 20 * k >= n
+    few, many = n <= SMALL, (MANY_SQUARE if n <= SQUARE else MANY) * k >= n
     if (few or many) and dense_bytes(n, k, 0 if given else shape.matrix) <= limit:
         why = f"{n} rows are few" if few else f"{k} of {n} possible components are many"
         return Dense(), why + ", so LAPACK is exact and fast"

@@ -141,9 +141,8 @@ class CenteredGram(WrappedGram):
         return level
 
     def _center(self, block: np.ndarray, idx: np.ndarray) -> np.ndarray:
-        block -= self.mean_column[:, None]
+        block -= (self.mean_column - self.dtype.type(self.mean_total))[:, None]
         block -= self.mean_column[idx]
-        block += self.dtype.type(self.mean_total)
         return block
 
 

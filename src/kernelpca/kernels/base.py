@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's domain says
 
 
-FEWEST = 128  # rows of a tile that is worth a thread
+FEW = 512  # rows up to which waking another thread takes longer than it saves
+PARTS = 3  # that a small matrix is cut into, each way
 
 
 class Kernel(Part, ABC):
@@ -110,13 +111,13 @@ class Kernel(Part, ABC):
         def work(_: None, rows: slice, cols: slice) -> None:
             self.compute(X[rows], X[cols], K[rows, cols])
             if rows == cols:
-                upper = np.triu(K[rows, cols])
-                K[rows, cols] = upper + np.triu(upper, 1).T
+                tile = K[rows, cols]
+                np.copyto(tile, tile.T.copy(), where=np.tri(len(tile), k=-1, dtype=bool))
             else:
                 K[cols, rows] = K[rows, cols].T
 
-        size = min(self.tile, max(n // 4, FEWEST))  # small matrices are cut too: half of them is enough
-        workers = threads if self.parallel and n > 2 * FEWEST else 1
+        size = min(self.tile, -(-n // PARTS))  # small matrices are cut too: half of them is enough
+        workers = threads if self.parallel and n > FEW else 1
         share_out(half_tiles(n, size), work, lambda: None, workers)
         np.fill_diagonal(K, self.diag(X))
         return K

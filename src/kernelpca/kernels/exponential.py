@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelpca.machine_code import Code, once
 
-SMALL = 2**18  # entries; below it NumPy is fast enough
+SMALL = 2**13  # entries; below it NumPy is fast enough
 
 WIDE = -0.7  # where all of a tile is above it, exp(t) - 1 would lose digits that matter
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from inspect import signature
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
 
+SEEDED = "rng" in signature(eigsh).parameters  # from scipy 1.17 on; before, ARPACK has a seed of its own
 EASY = 2000  # rows up to which a matrix in memory is copied, centered and all: passes cost next to nothing then
 
 
@@ -23,7 +26,7 @@ class Lanczos(Solver):
     max_iter : int, optional
         Restarts at most; ARPACK's default of 10 n when not given.
     ncv : int, optional
-        Lanczos vectors kept; ARPACK's default of max(2k + 1, 20) when not given.
+        Lanczos vectors kept; max(2k + 1, 24) when not given: a few more than ARPACK's default, which saves restarts.
     indefinite : {"warn", "raise", "clip", "keep"}, default="warn"
         What to do with negative eigenvalues among the wanted ones.
     """
@@ -36,11 +39,11 @@ class Lanczos(Solver):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""
         n = watch.gram.shape[0]
-        ncv = self.ncv or max(2 * k + 1, 20)
+        ncv = self.ncv or max(2 * k + 1, 24)
         if ncv <= k:
             raise ValueError(
                 f"Lanczos(ncv={ncv}) cannot find {k} components: ncv must be larger than their number, such as "
-                f"{max(2 * k + 1, 20)}; or leave it out."
+                f"{max(2 * k + 1, 24)}; or leave it out."
             )
         if ncv >= n:  # the Lanczos basis would be the whole space
             return Dense().run(watch, k, start, rng)
@@ -49,12 +52,13 @@ class Lanczos(Solver):
 
         seen: deque[np.ndarray] = deque(maxlen=2 * ncv)  # what may have to do if the user stops the solver
         copied = watch.gram.dense() if n <= EASY and watch.gram.in_memory else None
+        symv = get_blas_funcs("symv", dtype=dtype)
 
         def matvec(v: np.ndarray) -> np.ndarray:
             if copied is None:
                 product = watch.matmat(np.reshape(v, (-1, 1)))[:, 0]
             else:
-                product = copied @ v
+                product = symv(1.0, copied.T, v)  # reads half of the matrix
                 watch.passes += 1
             if watch.callback is not None:
                 seen.append(v.copy().ravel())
@@ -63,8 +67,9 @@ class Lanczos(Solver):
 
         tol = 0.0 if n <= EASY else watch.tol / 2  # where passes cost nothing: repeated eigenvalues are found late
         operator = _Plain(n, dtype, matvec)
+        seed = {"rng": rng} if SEEDED else {}  # of new directions, where the first are used up: matrices of low rank
         try:
-            values, vectors = eigsh(operator, k, which="LA", v0=v0, tol=tol, maxiter=self.max_iter, ncv=self.ncv)
+            values, vectors = eigsh(operator, k, which="LA", v0=v0, tol=tol, maxiter=self.max_iter, ncv=ncv, **seed)
         except ArpackNoConvergence as stopped:
             return _complete(stopped.eigenvectors, watch, k, rng)
         except Stopped:
