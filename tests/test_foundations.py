@@ -57,34 +57,37 @@ def test_errors_in_workers_come_out():
 def test_blas_limits_are_restored_by_the_last_to_leave(monkeypatch):
     """Two callers overlap: whoever leaves first must not lift, or leave behind, the other's limit."""
     events = []
-
-    class Limit:
-        def __enter__(self):
-            events.append("set")
-
-        def __exit__(self, *error):
-            events.append("restored")
-
-    class Controller:
-        lib_controllers = (SimpleNamespace(user_api="blas", num_threads=3), SimpleNamespace(user_api="openmp"))
-
-        def limit(self, **options):
-            assert options == {"limits": 1, "user_api": "blas"}
-            return Limit()
-
-    monkeypatch.setattr(tiles, "_controller", Controller)
+    libraries = [SimpleNamespace(num_threads=count, set_num_threads=events.append) for count in (3, 2)]
+    monkeypatch.setattr(tiles, "_blas", lambda: libraries)
     guard = tiles._OneBlasThread()
     for _ in range(2):
         assert guard.granted_here() is None
         guard.__enter__()
         guard.__enter__()
-        assert events == ["set"]
+        assert events == [1, 1]
         assert guard.granted_here() == 3
         guard.__exit__()
-        assert events == ["set"]
+        assert events == [1, 1]
         guard.__exit__()
-        assert events == ["set", "restored"]
+        assert events == [1, 1, 3, 2]
         events.clear()
+
+
+def test_blas_limits_are_restored_if_setting_them_is_interrupted(monkeypatch):
+    events = []
+
+    def interrupt(threads):
+        if threads == 1:
+            raise KeyboardInterrupt
+
+    first = SimpleNamespace(num_threads=3, set_num_threads=events.append)
+    second = SimpleNamespace(num_threads=2, set_num_threads=interrupt)
+    monkeypatch.setattr(tiles, "_blas", lambda: [first, second])
+    guard = tiles._OneBlasThread()
+    with pytest.raises(KeyboardInterrupt):
+        guard.__enter__()
+    assert events == [1, 3]
+    assert guard.granted_here() is None
 
 
 def test_the_first_to_enter_may_share_out_and_others_may_not():

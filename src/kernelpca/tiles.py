@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count
 from threading import Event, Lock, current_thread, get_ident
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -23,8 +22,9 @@ MOST_HELPERS = 256
 
 
 @lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    """Return what counts and sets the threads of each BLAS library in this process."""
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 def available_threads() -> int:
@@ -33,8 +33,7 @@ def available_threads() -> int:
 
 
 def _blas_threads() -> int:
-    blas = [library.num_threads for library in _controller().lib_controllers if library.user_api == "blas"]
-    return max(blas, default=0) or cpu_count() or 1
+    return max((library.num_threads for library in _blas()), default=0) or cpu_count() or 1
 
 
 def blocks(n: int, size: int) -> list[slice]:
@@ -126,23 +125,31 @@ class _OneBlasThread:
         self._inside = 0
         self._owner: int | None = None
         self._granted = 1
-        self._limit: AbstractContextManager[object] | None = None
+        self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                granted = _blas_threads()
-                limit = _controller().limit(limits=1, user_api="blas")  # which holds from here on
-                limit.__enter__()
-                self._owner, self._granted, self._limit = get_ident(), granted, limit
+                self._granted, self._before = _blas_threads(), [(library, library.num_threads) for library in _blas()]
+                try:
+                    for library in _blas():
+                        library.set_num_threads(1)
+                except BaseException:  # an interrupt
+                    self._restore()
+                    raise
+                self._owner = get_ident()
             self._inside += 1  # last: an interrupt before it leaves nothing half done
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._inside -= 1
-            if self._inside == 0 and self._limit is not None:
-                self._limit.__exit__(None, None, None)
-                self._owner = self._limit = None
+            if self._inside == 0:
+                self._restore()
+                self._owner = None
+
+    def _restore(self) -> None:
+        for library, threads in self._before:
+            library.set_num_threads(threads)
 
     def granted_here(self) -> int | None:
         """Return how many workers the thread that entered first may start; None for all others."""
