@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import binom, chi2
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,7 +22,7 @@ from kernelpca.gram.landmarks import nystrom_features
 from kernelpca.gram.single import SingleGram
 from kernelpca.kernels import RBF
 from kernelpca.solvers import BlockKrylov, Lanczos, Lbfgs
-from kernelpca.solvers.block_krylov import default_block
+from kernelpca.solvers.block_krylov import LARGE, default_block
 from kernelpca.solvers.bounds import nystrom_bound, ritz_bound
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import default_count, landmark_start
@@ -653,11 +654,49 @@ def test_a_variance_read_off_in_float32_stays_there():
     K = positive(200, 0.7)
     gram = DenseGram(K, positive_definite=True)
     solver = BlockKrylov(criterion="variance")
-    assert solver.working_dtype(np.dtype(float), 1e-4) == np.float32
-    assert solver.working_dtype(np.dtype(float), 1e-6) == np.float64
-    assert BlockKrylov().working_dtype(np.dtype(float), 1e-2) == np.float64
+    assert solver.working_dtype(np.dtype(float), 1e-4, 200) == np.float32
+    assert solver.working_dtype(np.dtype(float), 1e-6, 200) == np.float64
+    assert BlockKrylov().working_dtype(np.dtype(float), 1e-2, 200) == np.float64
+    assert BlockKrylov().working_dtype(np.dtype(float), 1e-4, 5000) == np.float32
+    assert BlockKrylov().working_dtype(np.dtype(float), 1e-6, 5000) == np.float64
     assert solver.solve(gram, 3, tol=1e-4).vectors.dtype == np.float32
     assert solver.solve(gram, 3, tol=1e-7).vectors.dtype == np.float64
+
+
+def test_scores_of_many_rows_are_worked_out_in_float32(monkeypatch):
+    """The target is the same; so are the scores, within it."""
+    X = np.random.default_rng(0).standard_normal((LARGE, 4))
+    model = KernelPCA(5, kernel=RBF(0.1))
+    dtypes = []
+    solve = BlockKrylov.solve
+
+    def spy(self, *args, **options):
+        solution = solve(self, *args, **options)
+        dtypes.append(solution.vectors.dtype)
+        return solution
+
+    monkeypatch.setattr(BlockKrylov, "solve", spy)
+    Z = model.fit_transform(X)
+    exact = clone(model).set_params(tol=1e-9).fit_transform(X)
+    assert dtypes == [np.float32, np.float64]
+    assert Z.dtype == np.float64
+    assert model.certificate_.satisfied
+    np.testing.assert_allclose(Z, exact, atol=1e-4 * np.abs(exact).max())
+    np.testing.assert_allclose(Z, model.transform(X), atol=1e-5 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("last", [1e-3, 0.0])
+def test_what_float32_cannot_reach_is_worked_out_in_float64(last):
+    """The last component is a millionth of the first one's variance, or none at all."""
+    rng = np.random.default_rng(0)
+    X = np.linalg.qr(rng.standard_normal((LARGE, 4)))[0] * [1.0, 0.8, 0.6, last]
+    X -= X.mean(axis=0)
+    model = KernelPCA(4, kernel="linear")
+    Z = model.fit_transform(X)
+    values = np.square(np.linalg.svd(X, compute_uv=False))
+    np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-7, atol=1e-12)
+    assert model.certificate_.satisfied
+    assert (Z[:, 3] != 0).any() == (last > 0)
 
 
 @pytest.mark.parametrize(

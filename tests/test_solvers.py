@@ -168,15 +168,15 @@ def test_certificate_is_about_what_is_kept():
     K, _ = with_spectrum(0.8 ** np.arange(60))
     gram = DenseGram(K, positive_definite=True)
     whole = BlockKrylov().solve(gram, 8)
-    part = BlockKrylov().solve(gram, 8, keep=lambda values, rounding: 3)
+    part = BlockKrylov().solve(gram, 8, keep=lambda values, rounding, dtype: 3)
     assert part.enough
     assert len(part.values) == len(part.certificate.residuals) == part.vectors.shape[1] == 3
     assert part.certificate.lower <= (0.8 ** np.arange(3)).sum() <= part.certificate.upper
     assert part.certificate.variance_gap < 1e-6
     np.testing.assert_array_equal(part.vectors, whole.vectors[:, :3])
-    more = BlockKrylov(max_iter=1).solve(gram, 8, keep=lambda values, rounding: None)
+    more = BlockKrylov(max_iter=1).solve(gram, 8, keep=lambda values, rounding, dtype: None)
     assert not more.enough
-    nothing = BlockKrylov().solve(gram, 8, keep=lambda values, rounding: 0)
+    nothing = BlockKrylov().solve(gram, 8, keep=lambda values, rounding, dtype: 0)
     assert nothing.vectors.shape == (60, 0)
     assert nothing.certificate.variance_gap == 0
 

@@ -54,7 +54,7 @@ class Shape:
 
     def for_solver(self, solver: Solver, tol: float) -> Shape:
         """Return the same, worked on in the precision that the solver chooses."""
-        worked_on = solver.working_dtype(np.dtype(f"f{self.itemsize}"), tol)
+        worked_on = solver.working_dtype(np.dtype(f"f{self.itemsize}"), tol, self.n)
         return replace(self, single=worked_on.itemsize < self.itemsize)
 
     @property
@@ -115,8 +115,12 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
 
 
 def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
-    """Return the memory of an iterative solver after so many passes, or with a full basis, beside its products."""
-    n, k, item = shape.n, shape.k, shape.number
+    """Return the memory of an iterative solver after so many passes, beside its products.
+
+    Or the most that it may take: with a full basis, in float64 if float32 should turn out not to be enough.
+    """
+    n, k = shape.n, shape.k
+    item = shape.number if passes is not None or solver.criterion == "variance" else shape.itemsize
     p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
     if isinstance(solver, BlockKrylov):
         basis = min(solver.basis_size(k, p), n)
@@ -208,8 +212,10 @@ def product_rate(itemsize: int) -> float:
 
 
 def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates) -> float:
-    """Predict the time of a fit where the spectrum decays."""
+    """Predict the time of a fit where the spectrum decays; `rates` are those of the data's own precision."""
     n, k = shape.n, shape.k
+    if shape.for_solver(solver, tol).single:
+        rates = Rates(2 * rates.entries, 2 * rates.flops)
     making = 0.0 if path == "given" else n * n / 2 / rates.entries
     if isinstance(solver, Dense):
         flops = SLOW_LAPACK * (4 / 3 * n**3 + (4 * n**3 if 3 * (k + 1) > n else 4 * n * n * k))

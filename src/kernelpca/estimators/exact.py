@@ -192,11 +192,8 @@ def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tup
     k, start = rule.first_guess(n), None
     plan = plan_for(k)
 
-    def zero(values: np.ndarray, rounding: float) -> float:
-        return zero_level(values, rounding, plan.solver.working_dtype(gram.dtype, request.tol))
-
-    def keep(values: np.ndarray, rounding: float) -> int | None:
-        return rule.select(values, gram.trace(), zero(values, rounding), n)
+    def keep(values: np.ndarray, rounding: float, dtype: np.dtype) -> int | None:
+        return rule.select(values, gram.trace(), zero_level(values, rounding, dtype), n)
 
     while True:
         if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
@@ -205,7 +202,7 @@ def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tup
         options: Any = {"tol": request.tol, "rng": request.rng, "callback": request.callback}
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **options)
         if solution.enough or solution.stopped:
-            noise = zero(solution.values, solution.certificate.rounding)
+            noise = zero_level(solution.values, solution.certificate.rounding, solution.vectors.dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan, gram.trace()
         k, start = min(2 * k, n), solution.vectors

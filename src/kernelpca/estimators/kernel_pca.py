@@ -57,7 +57,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Whether the mean in feature space is taken off.
     tol : float, default=1e-4
         Wanted relative residual of every component, which is about the relative error of the worst score; 0 for
-        machine precision. Small problems are solved densely, and exactly, whatever it is.
+        machine precision. Small problems are solved to machine precision whatever it is; from 4096 rows on, float64
+        data is worked on in float32 where tol >= 1e-5 and rounding allow it.
     memory_limit : int, str or None, default=None
         Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
     random_state : int, Generator, RandomState or None, default=None

@@ -21,6 +21,8 @@ BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
 PROBES = 8
 SINGLE = 1e-5  # targets down to this are within reach of float32
+LARGE = 4096  # rows from which scores are worked out in float32: fewer cost so little that all digits are as cheap
+SETTLED = 0.5  # relative residual from which on an eigenvalue is about what it is
 EASY = 0.5  # of the tolerance: what float32 is asked for before float64 finishes
 LOCKED = 0.5  # of the tolerance: components below need no more work
 
@@ -86,14 +88,12 @@ class BlockKrylov(Solver):
             )
         gram = watch.gram
         fits = gram.dtype == np.float32 or fits_into(gram.magnitude(), gram.shape[0], np.dtype(np.float32))
-        wanted = fits and self.working_dtype(gram.dtype, watch.tol) == np.float32
+        wanted = fits and self.working_dtype(gram.dtype, watch.tol, gram.shape[0]) == np.float32
         if fits and (wanted or (gram.single_is_fast and start is None)):
-            single = gram.single()
-            with watch.on(single, tol=watch.tol if wanted else max(EASY * watch.tol, SINGLE)):
+            single, finer = gram.single(), wanted and gram.dtype == np.float64
+            with watch.on(single, tol=watch.tol if wanted else max(EASY * watch.tol, SINGLE), finer=finer):
                 found = self._iterate(watch, k, start, rng)
-                finished = wanted and not (
-                    gram.dtype == np.float64 and self._out_of_reach(watch, found.values[:k].sum())
-                )
+                finished = wanted and not (finer and self._out_of_reach(watch, found.evidence))
             if finished or watch.stopped or watch.passes >= self.max_iter:
                 return found
             start = found.vectors
@@ -102,9 +102,10 @@ class BlockKrylov(Solver):
             watch.forget()
         return self._iterate(watch, k, start, rng)
 
-    def working_dtype(self, dtype: np.dtype, tol: float) -> np.dtype:
-        """Return float32 where a variance is asked for and the target is within its reach."""
-        return np.dtype(np.float32) if self.criterion != "residual" and tol >= SINGLE else dtype
+    def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
+        """Return float32 where the target is within its reach and the answer a variance, or the matrix large."""
+        large = self.criterion != "residual" or n >= LARGE
+        return np.dtype(np.float32) if tol >= SINGLE and large else dtype
 
     def basis_size(self, k: int, p: int) -> int:
         """Return how many columns the basis may have, for blocks of p."""
@@ -186,17 +187,23 @@ class BlockKrylov(Solver):
         """Tell where the solver stands; True if it should stop."""
         values, residuals = evidence.leading, evidence.residuals
         if self.criterion == "residual":
-            return watch.report(values, residuals)
+            return watch.report(values, residuals) or (watch.finer and self._out_of_reach(watch, evidence))
         captured, estimate = evidence.lower(k), evidence.estimate(k)
         if self.criterion == "variance":
             return watch.report(values, residuals, captured, estimate)
         slack = k * watch.rounding
         bound = variance_gap(captured - slack, evidence.upper(k) + slack)
-        return watch.report(values, residuals, captured, estimate, bound) or self._out_of_reach(watch, captured)
+        return watch.report(values, residuals, captured, estimate, bound) or self._out_of_reach(watch, evidence)
 
-    def _out_of_reach(self, watch: Watch, captured: float) -> bool:
-        """Whether rounding alone keeps a bound above the tolerance."""
-        return self.criterion == "certified" and 2 * watch.k * watch.rounding > watch.tol * abs(float(captured))
+    def _out_of_reach(self, watch: Watch, evidence: Evidence | None) -> bool:
+        """Whether rounding alone may keep a residual, or the bound, above the tolerance."""
+        if evidence is None or self.criterion == "variance":
+            return False
+        values, rounding = evidence.leading, watch.rounding
+        if self.criterion == "certified":
+            return 2 * watch.k * rounding > watch.tol * abs(float(values.sum()))
+        settled = reached(values, evidence.residuals, SETTLED, rounding).all()
+        return bool(settled) and rounding > watch.tol * float(values.min())
 
     def _answer(self, evidence: Evidence, k: int, rng: np.random.Generator) -> Ritz:
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""

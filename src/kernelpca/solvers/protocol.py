@@ -26,7 +26,7 @@ ROUNDING_UNITS = {4: 10, 8: 100}
 NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
 
 Callback = Callable[["Progress"], object]
-Keep = Callable[[np.ndarray, float], int | None]
+Keep = Callable[[np.ndarray, float, np.dtype], int | None]
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -138,6 +138,7 @@ class Watch:
         self.tol = tol
         self.criterion = criterion
         self.rounding = 0.0
+        self.finer = False  # whether a finer precision can follow
         self.callback = callback
         self.history: list[Progress] = []
         self._errors: list[tuple[int, float]] = []
@@ -147,14 +148,14 @@ class Watch:
         self.began = time.perf_counter()
 
     @contextmanager
-    def on(self, gram: Gram, tol: float | None = None) -> Iterator[None]:
-        """Watch another form of the matrix for a while, perhaps with another target."""
-        before = self.gram, self.tol
-        self.gram, self.tol = gram, self.tol if tol is None else tol
+    def on(self, gram: Gram, tol: float, finer: bool) -> Iterator[None]:
+        """Watch another form of the matrix for a while, with another target; `finer` if a finer one can follow."""
+        before = self.gram, self.tol, self.finer
+        self.gram, self.tol, self.finer = gram, tol, finer
         try:
             yield
         finally:
-            self.gram, self.tol = before
+            self.gram, self.tol, self.finer = before
 
     def forget(self) -> None:
         """Start anew in another precision: rounding levels and rates of before do not count."""
@@ -259,8 +260,8 @@ class Solver(Part, ABC):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find at least k Ritz pairs; read the matrix through `watch` only."""
 
-    def working_dtype(self, dtype: np.dtype, tol: float) -> np.dtype:
-        """Return the precision that a matrix of this dtype is worked on in for this target."""
+    def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
+        """Return the precision that an n x n matrix of this dtype is worked on in for this target."""
         return dtype
 
     def solve(
@@ -292,8 +293,8 @@ class Solver(Part, ABC):
         callback : callable, optional
             Told a `Progress` after each pass (`Dense` has no passes to tell of); returning True stops the solver.
         keep : callable, optional
-            `keep(values, rounding)` chooses how many of the k eigenpairs to keep, or None if it needs more to
-            tell. Warnings and the certificate are about those that are kept.
+            `keep(values, rounding, dtype)` chooses how many of the k eigenpairs, found in that precision, to keep,
+            or None if it needs more to tell. Warnings and the certificate are about those that are kept.
         """
         self._check_question(gram, k, tol)
         watch = Watch(gram, k, float(tol), callback, self.criterion)
@@ -306,7 +307,7 @@ class Solver(Part, ABC):
         """Run, choose how many to keep, and say how good they are."""
         ritz = self.run(watch, k, start, rng)
         values, vectors, products = _leading(ritz, k, watch)
-        chosen = k if keep is None else keep(values, watch.rounding)
+        chosen = k if keep is None else keep(values, watch.rounding, vectors.dtype)
         if chosen is not None:
             values, vectors, products = values[:chosen], vectors[:, :chosen], products[:, :chosen]
         certificate = _certify(ritz, values, vectors, products, watch)
