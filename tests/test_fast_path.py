@@ -1237,9 +1237,12 @@ def test_the_dual_tells_what_it_captures():
 
 def test_blocks_are_as_wide_as_hardly_makes_a_pass_longer():
     for k in (1, 5, 20, 100):
-        narrow, wide = default_block(k, 0.0), default_block(k, 500.0)
-        assert narrow % 8 == wide % 8 == 7  # and one more rides along
-        assert k + 7 <= narrow <= wide <= 2 * k + 31
+        narrow, usual, wide = default_block(k, 4), default_block(k), default_block(k, 60.0)
+        assert narrow % 8 == usual % 8 == wide % 8 == 7  # and one more rides along
+        assert k + 3 <= narrow <= usual <= wide <= 2 * k + 31
+        assert k + 7 <= usual
+    stored, made = (BlockKrylov().block_width(10000, 20, cost) for cost in (16.0, 256.0))
+    assert (stored, made, BlockKrylov("variance").block_width(10000, 20, 16.0)) == (23, 55, 31)
 
 
 def test_converged_pairs_are_bounded_without_a_factorization():

@@ -13,7 +13,7 @@ from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, 
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
 from kernelpca.solvers.lanczos import SEEDED
-from kernelpca.solvers.protocol import leading_signs
+from kernelpca.solvers.protocol import Watch, leading_signs
 from kernelpca.solvers.rayleigh_ritz import orthonormal
 
 
@@ -200,6 +200,18 @@ def test_bounds_survive_cancellation():
             warnings.simplefilter("ignore", ConvergenceWarning)
             certificate = BlockKrylov(max_iter=1).solve(gram, 1).certificate
         assert certificate.lower <= size <= certificate.upper
+
+
+def test_residuals_that_stay_near_the_rounding_level_are_rounding():
+    """Two passes that bring nothing are enough to see it; far from that level they may only be slow."""
+    values, gram = np.array([10.0, 1.0]), DenseGram(np.eye(20, dtype=np.float32))
+    for size, stops in ((2.0, True), (20.0, False)):
+        watch = Watch(gram, 2, 1e-9, None)
+        watch.see(values)
+        level = watch.rounding
+        reports = [watch.report(values, np.array([0.1, size]) * level) for _ in range(4)]
+        assert reports == [False, False, stops, stops]
+        assert watch.rounding == pytest.approx(size * level if stops else level)
 
 
 def test_rounding_that_stands_in_the_way_is_said():

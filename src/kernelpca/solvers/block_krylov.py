@@ -19,6 +19,7 @@ from kernelpca.solvers.subspace import Subspace
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
+LEAST_SPARE = 4  # where a pass costs next to nothing
 PROBES = 8
 SINGLE = 1e-5  # targets down to this are within reach of float32
 LARGE = 4096  # rows from which scores are worked out in float32: fewer cost so little that all digits are as cheap
@@ -118,8 +119,9 @@ class BlockKrylov(Solver):
 
     def block_width(self, n: int, k: int, entry_cost: float) -> int:
         """Return how many columns a pass has."""
-        # to read off a variance few passes are needed, and probes ride along: wide blocks would not pay
-        usual = default_block(k, entry_cost if self.criterion == "residual" else 0.0)
+        # a pass over a stored matrix costs so little that narrow blocks pay; to read off a variance in one or two
+        # passes some columns more are needed, and no wide block pays
+        usual = default_block(k, max(entry_cost / 8, LEAST_SPARE) if self.criterion == "residual" else SPARE)
         return min(self.block_size or usual, n)
 
     def _iterate(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
@@ -255,13 +257,13 @@ def _free(locked: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate([np.flatnonzero(~locked[:count]), np.arange(len(locked), count)])
 
 
-def default_block(k: int, entry_cost: float = STORED) -> int:
-    """Return how many columns a pass for k components has.
+def default_block(k: int, spare: float = SPARE) -> int:
+    """Return how many columns a pass for k components has, with so many to spare.
 
     Vectors of the processor hold up to eight numbers: a multiple of that less one, for the column that a centered
     matrix multiplies along in its first pass.
     """
-    spare = min(max(entry_cost / 8, SPARE), k + 3 * SPARE)
+    spare = min(spare, k + 3 * SPARE)
     return 8 * max(2, int(np.ceil((k + spare) / 8))) - 1
 
 

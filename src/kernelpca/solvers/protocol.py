@@ -23,6 +23,9 @@ from kernelpca.tiles import one_blas_thread
 # eps of the largest eigenvalue that hundreds of passes may lose: float64 has digits to spare, float32 has not
 ROUNDING_UNITS = {4: 10, 8: 100}
 
+NEAR = 4  # times the rounding level: residuals that stay there are rounding error too
+STALLED = 0.9  # of the residual two passes ago
+
 NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
 
 Callback = Callable[["Progress"], object]
@@ -199,6 +202,9 @@ class Watch:
         self.see(values)
         done = reached(values, residuals, self.tol, self.rounding)
         residual = relative(values, residuals, self.rounding)
+        if self.criterion == "residual" and self._stalled(residual, residuals[~done].max(initial=0.0)):
+            self.rounding = float(residuals[~done].max())
+            done[:] = True
         error = {"residual": residual, "variance": estimate, "certified": bound}[self.criterion]
         event = Progress(
             self.passes,
@@ -218,6 +224,11 @@ class Watch:
         else:
             finished = error is not None and error <= self.tol
         return self._tell(event) or finished
+
+    def _stalled(self, residual: float, largest: float) -> bool:
+        """Whether two passes brought nothing, near the rounding level of float32: then rounding is what is left."""
+        near = self.gram.dtype == np.float32 and self.rounding < largest <= NEAR * self.rounding
+        return near and len(self._residuals) > 1 and residual > STALLED * self._residuals[-2]
 
     def _remaining(self, error: float | None) -> float | None:
         """Extrapolate the error of the last passes, as if it went on shrinking by the same factor."""
