@@ -183,7 +183,7 @@ class BlockKrylov(Solver):
         if m == 0:
             return None
         # probes look for what landmarks miss; without them a few random directions in the first block do
-        return landmark_start(gram, m, k, p if self.criterion != "residual" else max(p - SPARE, 1), rng)
+        return landmark_start(gram, m, k, p if self.criterion != "residual" else max(p - SPARE, min(k, p - 1)), rng)
 
     def _report(self, watch: Watch, evidence: Evidence, k: int) -> bool:
         """Tell where the solver stands; True if it should stop."""
