@@ -136,8 +136,10 @@ def main() -> None:
         "Eigensolvers on a given Gram matrix",
         ["task", "target eta", "contestant", "seconds", "passes or setting", "eta reached", "times ours"],
     )
+    name = "eigensolvers_all" if options.all else "eigensolvers"
     for task in REQUIRED + (MORE if options.all else []):
         contest(task, options.components, options.limit, table)
+        table.write(name)
     if options.all:
         for s in (5, 50, 100, 200):
             contest(
@@ -147,7 +149,7 @@ def main() -> None:
                 table,
                 1,
             )
-    table.write("eigensolvers_all" if options.all else "eigensolvers")
+            table.write(name)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from kernelpca.solvers.rayleigh_ritz import orthonormal, orthonormal_columns, st
 from kernelpca.solvers.subspace import Subspace
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
-SPARE = 8  # columns of a block beyond the wanted ones; as many of the first block are random
+SPARE = 8  # columns of a block beyond the wanted ones; the first block has as many, or those, at random
 LEAST_SPARE = 4  # where a pass costs next to nothing
 PROBES = 8
 SINGLE = 1e-5  # targets down to this are within reach of float32
@@ -205,7 +205,7 @@ class BlockKrylov(Solver):
         if self.criterion == "certified":
             return 2 * watch.k * rounding > watch.tol * abs(float(values.sum()))
         settled = reached(values, evidence.residuals, SETTLED, rounding).all()
-        return bool(settled) and rounding > watch.tol * float(values.min())
+        return bool(settled) and rounding > watch.tol * float(np.abs(values).min(initial=np.inf))
 
     def _answer(self, evidence: Evidence, k: int, rng: np.random.Generator) -> Ritz:
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""
