@@ -138,7 +138,7 @@ def main() -> None:
     )
     name = "eigensolvers_all" if options.all else "eigensolvers"
     for task in REQUIRED + (MORE if options.all else []):
-        contest(task, options.components, options.limit, table)
+        contest(task, options.components, options.limit, table, 3 if task in REQUIRED else 1)
         table.write(name)
     if options.all:
         for s in (5, 50, 100, 200):
