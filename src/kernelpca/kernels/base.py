@@ -20,6 +20,7 @@ Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's
 
 FEW = 512  # rows up to which waking another thread takes longer than it saves
 PARTS = 3  # that a small matrix is cut into, each way
+WHOLE = 256  # rows up to which it is not
 
 
 class Kernel(Part, ABC):
@@ -116,7 +117,7 @@ class Kernel(Part, ABC):
             else:
                 K[cols, rows] = K[rows, cols].T
 
-        size = min(self.tile, -(-n // PARTS))  # small matrices are cut too: half of them is enough
+        size = min(self.tile, max(-(-n // PARTS), WHOLE))  # small matrices are cut too: half of them is enough
         workers = threads if self.parallel and n > FEW else 1
         share_out(half_tiles(n, size), work, lambda: None, workers)
         np.fill_diagonal(K, self.diag(X))
