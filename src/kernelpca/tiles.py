@@ -132,7 +132,7 @@ class _OneBlasThread:
             if self._inside == 0:
                 self._granted, self._before = _blas_threads(), [(library, library.num_threads) for library in _blas()]
                 try:
-                    for library in _blas():
+                    for library, _ in self._before:
                         library.set_num_threads(1)
                 except BaseException:  # an interrupt
                     self._restore()

@@ -39,11 +39,12 @@ class Lanczos(Solver):
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""
         n = watch.gram.shape[0]
-        ncv = self.ncv or max(2 * k + 1, 24)
+        usual = max(2 * k + 1, 24)
+        ncv = self.ncv or usual
         if ncv <= k:
             raise ValueError(
                 f"Lanczos(ncv={ncv}) cannot find {k} components: ncv must be larger than their number, such as "
-                f"{max(2 * k + 1, 24)}; or leave it out."
+                f"{usual}; or leave it out."
             )
         if ncv >= n:  # the Lanczos basis would be the whole space
             return Dense().run(watch, k, start, rng)

@@ -202,8 +202,9 @@ class Watch:
         self.see(values)
         done = reached(values, residuals, self.tol, self.rounding)
         residual = relative(values, residuals, self.rounding)
-        if self.criterion == "residual" and self._stalled(residual, residuals[~done].max(initial=0.0)):
-            self.rounding = float(residuals[~done].max())
+        largest = float(residuals[~done].max(initial=0.0))
+        if self.criterion == "residual" and self._stalled(residual, largest):
+            self.rounding = largest
             done[:] = True
         error = {"residual": residual, "variance": estimate, "certified": bound}[self.criterion]
         event = Progress(
