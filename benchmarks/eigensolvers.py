@@ -4,7 +4,7 @@ Each contestant is stopped as soon as its own true eta (dual cost for L-BFGS, ca
 the target, as in the dualization paper; what cannot be stopped so is run with settings that grow until it is. Beside it
 stand our own stopping rules, which know nothing of the exact answer.
 
-    python benchmarks/eigensolvers.py [--all] [--components 20] [--limit 20]
+    python benchmarks/eigensolvers.py [--all] [--match TEXT] [--components 20] [--limit 20]
 """
 
 from __future__ import annotations
@@ -131,25 +131,21 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="all tasks, not only the three of the claims")
     parser.add_argument("--components", type=int, default=20)
     parser.add_argument("--limit", type=float, default=20.0, help="seconds a contestant may take to find its setting")
+    parser.add_argument("--match", default="", help="only tasks whose name contains this text")
     options = parser.parse_args()
     table = Table(
         "Eigensolvers on a given Gram matrix",
         ["task", "target eta", "contestant", "seconds", "passes or setting", "eta reached", "times ours"],
     )
-    name = "eigensolvers_all" if options.all else "eigensolvers"
-    for task in REQUIRED + (MORE if options.all else []):
-        contest(task, options.components, options.limit, table, 3 if task in REQUIRED else 1)
-        table.write(name)
+    noise = REQUIRED[0]
+    tasks = [(task, options.components, 3) for task in REQUIRED]
     if options.all:
-        for s in (5, 50, 100, 200):
-            contest(
-                Task(f"normal 10000 x 256, Laplace, s = {s}", REQUIRED[0].rows, REQUIRED[0].kernel),
-                s,
-                options.limit,
-                table,
-                1,
-            )
-            table.write(name)
+        tasks += [(task, options.components, 1) for task in MORE]
+        tasks += [(Task(f"{noise.name}, s = {s}", noise.rows, noise.kernel), s, 1) for s in (5, 50, 100, 200)]
+    for task, components, repeats in tasks:
+        if options.match in task.name:
+            contest(task, components, options.limit, table, repeats)
+            table.write("eigensolvers_all" if options.all else "eigensolvers")
 
 
 if __name__ == "__main__":

@@ -301,3 +301,59 @@ def dual_gradient(K, H, step=1e-5):
             behind[i, j] -= step
             gradient[i, j] = (dual_cost(K, ahead) - dual_cost(K, behind)) / (2 * step)
     return gradient
+
+
+# landmarks and sketches
+
+
+def about_landmarks(K, idx):
+    """Inner products of samples less the mean of the landmarks."""
+    toward = K[:, idx].mean(axis=1)
+    return K - toward - toward[:, None] + toward[idx].mean()
+
+
+def landmark_approximation(K, idx, centering):
+    """The Nyström approximation C W^+ C' (n, n); with centring in the landmarks' affine hull, over all rows."""
+    K = about_landmarks(K, idx) if centering else K
+    C, W = K[:, idx], K[np.ix_(idx, idx)]
+    approximation = C @ np.linalg.pinv(W, rcond=1e-12, hermitian=True) @ C.T
+    H = np.eye(len(K)) - 1 / len(K)
+    return H @ approximation @ H if centering else approximation
+
+
+def landmark_extension(K, idx, k, centering):
+    """Eigenvalues and unit vectors by eq. 62 and 63 of the tutorial, with the factor sqrt(q/n) in the latter."""
+    n, q = len(K), len(idx)
+    if centering:
+        K = about_landmarks(K, idx)
+    values, vectors = np.linalg.eigh(K[np.ix_(idx, idx)])
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    extended = np.sqrt(q / n) / values * (K[:, idx] @ vectors)
+    return n / q * values, extended - extended.mean(axis=0) if centering else extended
+
+
+def rpcholesky(K, m, rng):
+    """Randomly pivoted Cholesky, one pivot at a time."""
+    n = len(K)
+    rest, chosen = K.copy(), []
+    for _ in range(m):
+        p = np.maximum(rest.diagonal(), 0)
+        i = rng.choice(n, p=p / p.sum())
+        chosen.append(int(i))
+        rest = rest - np.outer(rest[:, i], rest[:, i]) / rest[i, i]
+        rest[chosen], rest[:, chosen] = 0, 0
+    return chosen
+
+
+def ridge_leverage_scores(K, ridge):
+    """The diagonal of K (K + ridge I)^-1."""
+    return (K @ np.linalg.inv(K + ridge * np.eye(len(K)))).diagonal()
+
+
+def sketch(K, P, k):
+    """Algorithm 6 of the tutorial on a (centered) kernel matrix, with vectors brought to unit length."""
+    Z = (K @ P).T
+    squares, u = np.linalg.eigh(Z @ Z.T)
+    squares, u = squares[::-1][:k], u[:, ::-1][:, :k]
+    vectors = K @ (Z.T @ u) / squares
+    return np.sqrt(squares), vectors / np.linalg.norm(vectors, axis=0)

@@ -8,16 +8,17 @@ from pathlib import Path
 import kernelpca
 
 SOURCE = Path(kernelpca.__file__).parent
-FOUNDATIONS = {"parts", "tiles", "tall", "machine_code", "memory", "extras", "validation", "progress"}
+FOUNDATIONS = {"parts", "tiles", "tall", "machine_code", "memory", "extras", "validation", "progress", "metrics"}
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
     "gram": 2,
     "solvers": 3,
-    "decomposition": 4,
-    "preimage": 5,
-    "estimators": 6,
-    "sklearn": 7,
-    "__init__": 8,
+    "features": 4,
+    "decomposition": 5,
+    "preimage": 6,
+    "estimators": 7,
+    "sklearn": 8,
+    "__init__": 9,
 }
 # a solver knows the Gram protocol and nothing else of what lies below
 FORBIDDEN = {("solvers", "kernels"), ("solvers", "gram.tiled"), ("solvers", "gram.dense"), ("solvers", "gram.operator")}

@@ -55,3 +55,10 @@ def explain_unknown(given: Any, what: str, where: str, known: Iterable[str], ali
         near = aliases.get(given.lower()) or next(iter(get_close_matches(given.lower(), known, n=1, cutoff=0.6)), None)
         text += f" Did you mean {near!r}?" if near else ""
     return f"{text} Known names: {', '.join(sorted(known))}; or give an object of {where}."
+
+
+def check_whole(value: Any, name: str, part: Part, least: int = 1) -> int:
+    """Return a whole number that is at least so large, or say what is allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{type(part).__name__}({name}={value!r}): {name} must be a whole number >= {least}.")
+    return int(value)

@@ -1,5 +1,6 @@
-"""Estimators: thin classes that resolve parts, compose them and store the result."""
+"""Estimators behind scikit-learn's contract."""
 
 from kernelpca.estimators.kernel_pca import KernelPCA
+from kernelpca.estimators.pca import PCA
 
-__all__ = ["KernelPCA"]
+__all__ = ["PCA", "KernelPCA"]

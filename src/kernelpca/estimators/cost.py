@@ -92,9 +92,7 @@ def landmarks_of(solver: Solver, shape: Shape, stored: bool) -> int:
 
 def block_of(solver: Solver, shape: Shape, stored: bool) -> int:
     """Return how many columns its passes will have."""
-    if isinstance(solver, BlockKrylov):
-        return solver.block_width(shape.n, shape.k, _entry_cost(shape, stored))
-    return {"Lanczos": 1, "Lbfgs": shape.k}.get(type(solver).__name__, shape.k + 10)
+    return solver.block_width(shape.n, shape.k, _entry_cost(shape, stored))
 
 
 def _entry_cost(shape: Shape, stored: bool) -> float:
@@ -111,7 +109,7 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
         first = 1 if solver.criterion == "variance" else 2
         return first + max(int(np.ceil((digits - 4) / 3)), 0) + (0 if started else 3)
     name = type(solver).__name__
-    return int({"Lanczos": 3 * shape.k + 20, "Lbfgs": 10 * digits, "Dense": 2}.get(name, 4 * digits + 4))
+    return int({"Lanczos": 3 * shape.k + 20, "Lbfgs": 10 * digits, "Dense": 2, "Sketch": 2}.get(name, 4 * digits + 4))
 
 
 def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:

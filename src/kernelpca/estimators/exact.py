@@ -6,15 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelpca.decomposition import Decomposition, Features, GivenFeatures, KernelFeatures
+from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.cost import Shape, calibrate
 from kernelpca.estimators.plan import SQUARE, Plan, advise, make_plan
+from kernelpca.features.kernel import GivenFeatures, KernelFeatures
+from kernelpca.features.protocol import Features, move, origin_of
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
@@ -41,16 +43,34 @@ class Request:
     memory_limit: int | float | str | None = None
     rng: np.random.Generator | None = None
     callback: Callback | None = None
+    scores: bool = False  # whether scores of the training rows will be asked for
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A decomposition with what is known of the training rows only."""
+    """A decomposition with what is known of the training rows only.
+
+    Attributes
+    ----------
+    decomposition : Decomposition
+        The result.
+    plan : Plan
+        How it was found.
+    make_scores : callable
+        Returns the scores of the training rows, without kernel values that are known already.
+    vectors : ndarray of shape (n, k) or None
+        Eigenvectors of the matrix, where it was decomposed itself.
+    """
 
     decomposition: Decomposition
-    vectors: np.ndarray
-    scores: np.ndarray
     plan: Plan
+    make_scores: Callable[[], np.ndarray]
+    vectors: np.ndarray | None = None
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """(n, k): the scores of the training rows."""
+        return self.make_scores()
 
 
 def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Fit:
@@ -134,10 +154,8 @@ def measured(large: bool) -> Iterator[Callable[[], tuple[float, int | None]]]:
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
     """Copy X; where a common shift changes nothing take off the mean, which saves digits."""
-    if (kernel.stationary or (center and kernel.movable)) and isinstance(X, np.ndarray) and X.ndim == 2:
-        origin = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        return X - origin, origin
-    return X.copy(), None
+    origin = origin_of(kernel, X, center)
+    return (X.copy() if origin is None else move(X, origin)), origin
 
 
 def _decompose(
@@ -159,7 +177,7 @@ def _decompose(
     target: Gram = centered or gram
     if weights is not None:
         target = WeightedGram(target, weights)
-    solution, plan, total = _solve(target, plan_for, request)
+    solution, plan = solve_for(target, plan_for, request, target.trace)
     values = solution.values
     signs = np.sign(values)
     inverse = np.divide(signs, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=values != 0)
@@ -177,23 +195,26 @@ def _decompose(
         b=b.astype(gram.dtype),
         signs=signs,
         eigenvalues=values,
-        total=total,
+        total=target.trace(),
         mean_weights=mean_weights.astype(gram.dtype),
         mean_square=mean_square,
         certificate=solution.certificate,
         positive_definite=positive_definite,
     )
-    return Fit(decomposition, solution.vectors, scores.astype(gram.dtype), plan)
+    return Fit(decomposition, plan, lambda: scores.astype(gram.dtype, copy=False), solution.vectors)
 
 
-def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tuple[Solution, Plan, float]:
-    """Solve for as many eigenpairs as the rule needs, planning anew as they become more; also return the trace."""
+def solve_for(
+    gram: Gram, plan_for: Callable[[int], Plan], request: Request, total: Callable[[], float]
+) -> tuple[Solution, Plan]:
+    """Solve for as many eigenpairs as the rule needs, planning anew as they become more; `total` is the variance."""
     n, rule = gram.shape[0], request.components
-    k, start = rule.first_guess(n), None
+    k, start = min(rule.first_guess(n), n), None
     plan = plan_for(k)
 
     def keep(values: np.ndarray, rounding: float, dtype: np.dtype) -> int | None:
-        return rule.select(values, gram.trace(), zero_level(values, rounding, dtype), n)
+        chosen = rule.select(values, total(), zero_level(values, rounding, dtype), n)
+        return None if chosen is None else min(chosen, len(values))
 
     while True:
         if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
@@ -204,7 +225,7 @@ def _solve(gram: Gram, plan_for: Callable[[int], Plan], request: Request) -> tup
         if solution.enough or solution.stopped:
             noise = zero_level(solution.values, solution.certificate.rounding, solution.vectors.dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
-            return replace(solution, values=values), plan, gram.trace()
+            return replace(solution, values=values), plan
         k, start = min(2 * k, n), solution.vectors
         plan = plan_for(k)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,16 +13,18 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from kernelpca.estimators.approximate import explain_features, fit_columns, fit_features
+from kernelpca.estimators.attempt import attempt, check_common
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
+from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
-from kernelpca.progress import ProgressBar
 from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_numbers, check_weights
@@ -48,6 +51,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         What similarity means: a name (see `kernelpca.kernels.KERNELS`), an object such as `RBF(gamma=0.1)` or
         `RBF() + Linear()`, a function of two rows, or "precomputed" with a matrix, a LinearOperator or a
         `kernelpca.gram.Gram` given to `fit`.
+    approximation : str, feature map or None, default=None
+        None for exact kernel PCA; or features that stand for the kernel, for data of any size: "nystrom", "fourier",
+        "relu", "sketch", or an object of `kernelpca.features` such as `Nystrom(500)`. `certificate_` says how well
+        they do, and `solver` is then used on their covariance.
     solver : str or Solver, default="auto"
         How the eigenproblem is solved: "dense", "lanczos", "randomized", "block_krylov", "lobpcg", "lbfgs", an object
         of `kernelpca.solvers`, or "auto" to choose; `plan_` says what was chosen and why.
@@ -77,7 +84,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         As fractions of the whole variance in feature space, kept or not: it sums to at most one (for an indefinite
         kernel, whose negative eigenvalues count against the whole, it may sum to more).
     components_ : ndarray of shape (n_components_, n_samples)
-        Each direction's coefficients over the mapped training samples.
+        Each direction's coefficients over the mapped training samples; with an approximation, over its landmarks or
+        features.
     kernel_ : Kernel
         The kernel with every parameter a number.
     n_components_ : int
@@ -106,6 +114,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: Any = None,
         *,
         kernel: Any = "rbf",
+        approximation: Any = None,
         solver: Any = "auto",
         preimage: Any = None,
         center: bool = True,
@@ -116,6 +125,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
+        self.approximation = approximation
         self.solver = solver
         self.preimage = preimage
         self.center = center
@@ -126,7 +136,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of parts (`kernel__gamma`); a part given by name becomes an object for that."""
-        for part, find in (("kernel", as_kernel), ("solver", as_solver), ("preimage", as_preimage)):
+        names = {"kernel": as_kernel, "approximation": as_approximation, "solver": as_solver, "preimage": as_preimage}
+        for part, find in names.items():
             given = params.get(part, getattr(self, part))
             if isinstance(given, str) and given != "auto" and any(name.startswith(part + "__") for name in params):
                 params = {part: find(given), **{name: value for name, value in params.items() if name != part}}
@@ -150,7 +161,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit on X and return its scores, (n_samples, n_components_), without computing kernel values twice."""
-        fitted = self._fit(X, sample_weight)
+        fitted = self._fit(X, sample_weight, scores=True)
         return self.transform(X) if fitted is None else fitted.scores
 
     def explain_plan(self, X: Any) -> Plan:
@@ -164,8 +175,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         callback: Any = None if isinstance(self.callback, str) and self.callback == "bar" else self.callback
         request = self._request(n_rows(rows), callback)
         if isinstance(kernel, Precomputed):
-            return plan_gram(as_gram(rows), request)
-        return explain_rows(kernel.resolve(rows), rows, request)
+            return plan_gram(as_gram(rows), self._sketched(request, n_rows(rows)))
+        approximation = self._feature_map()
+        if approximation is not None:
+            return explain_features(approximation, kernel.resolve(rows), rows, request)
+        return explain_rows(kernel.resolve(rows), rows, self._sketched(request, n_rows(rows)))
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
@@ -228,21 +242,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return self._decomposition.scores(self._check_rows(X, reset=False))
 
-    def _fit(self, X: Any, sample_weight: Any) -> Fit | None:
+    def _fit(self, X: Any, sample_weight: Any, scores: bool = False) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
-        before = self.__dict__.copy()
-        callback: Any = ProgressBar() if isinstance(self.callback, str) and self.callback == "bar" else self.callback
-        try:
-            return self._fit_anew(X, sample_weight, callback)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        finally:
-            if isinstance(callback, ProgressBar):
-                callback.close()
+        with attempt(self) as callback:
+            return self._fit_anew(X, sample_weight, callback, scores or self.preimage is not None)
 
-    def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None) -> Fit | None:
+    def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
         kernel = clone(as_kernel(self.kernel))  # setting parameters later must not change a fitted model
         rows = self._check_rows(X, reset=True)
@@ -258,27 +263,52 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
                 "center."
             )
-        request = self._request(n, callback)
+        request = replace(self._request(n, callback), scores=scores)
         self.kernel_ = kernel.resolve(rows, weights)
-        if isinstance(kernel, Precomputed):
-            fitted = fit_gram(as_gram(rows), request, weights)
-        else:
-            fitted = fit_rows(self.kernel_, rows, request, weights)
+        fitted = self._decompose(rows, request, weights)
         self._store(fitted, n)
         self._preimage = self._fit_preimage(fitted, rows)
         dropped = weights is not None and not counted.all()
         self._counted = counted if dropped and isinstance(kernel, Precomputed) else None
         return None if dropped else fitted
 
+    def _decompose(self, rows: Any, request: Request, weights: np.ndarray | None) -> Fit:
+        """Take the path that kernel and approximation ask for."""
+        approximation, exact = self._feature_map(), self._sketched(request, n_rows(rows))
+        if not isinstance(self.kernel_, Precomputed):
+            if approximation is not None:
+                return fit_features(approximation, self.kernel_, rows, request, weights)
+            return fit_rows(self.kernel_, rows, exact, weights)
+        if approximation is None:
+            return fit_gram(as_gram(rows), exact, weights)
+        if not isinstance(approximation, Nystrom):
+            raise ValueError(
+                f"{approximation!r} is a map of samples, and a kernel matrix was given: use approximation=Nystrom(...),"
+                " which chooses among its columns, or KernelSketch(...)."
+            )
+        return fit_columns(approximation, rows if _is_block(rows) else as_gram(rows), request, weights)
+
+    def _feature_map(self) -> FeatureMap | None:
+        """Return the features that stand for the kernel, or None where its matrix is used."""
+        part = None if self.approximation is None else as_approximation(self.approximation)
+        return part if isinstance(part, FeatureMap) else None
+
+    def _sketched(self, request: Request, n: int) -> Request:
+        """Return what is asked of the matrix's decomposition: a sketch is a solver of its own."""
+        part = None if self.approximation is None else as_approximation(self.approximation)
+        if not isinstance(part, KernelSketch):
+            return request
+        if not (isinstance(self.solver, str) and self.solver == "auto"):
+            raise ValueError(
+                f"solver={self.solver!r} is not used with {part!r}, which has its own: leave solver='auto'."
+            )
+        rule = request.components
+        k = int(rule.amount) if rule.kind == "count" else None
+        return replace(request, solver=part.solver(n, k))
+
     def _request(self, n: int, callback: Callback | None = None) -> Request:
         """Check the parameters that are no parts, and gather what is asked of the decomposition."""
-        if callback is not None and not callable(callback):
-            raise TypeError(
-                f'callback={callback!r} cannot be called: give a function of one argument, "bar" for a progress bar, '
-                "or None."
-            )
-        if not isinstance(self.center, bool | np.bool_):
-            raise ValueError(f"center={self.center!r}: center must be True or False.")
+        check_common(callback, self.center)
         return Request(
             components=as_components(self.n_components, n),
             solver=self.solver,
@@ -346,6 +376,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.n_features_in_ = gram.shape[0]
             return gram
         K = check_numbers(self, X, reset=reset, least_rows=least)
+        if reset and _is_block(K) and not isinstance(self._feature_map(), Nystrom):
+            as_gram(K)  # says what is wrong with it
         return K if reset or self._counted is None else K[:, self._counted]
 
     @property
@@ -364,6 +396,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.positive_only = kernel.domain == "nonnegative"
         tags.input_tags.string = kernel.domain == "text"
         return tags
+
+
+def _is_block(K: Any) -> bool:
+    """Whether a given matrix is not square: kernel values of all samples with some of them."""
+    return isinstance(K, np.ndarray) and K.shape[0] != K.shape[1]
 
 
 def _is_numeric(X: Any) -> bool:

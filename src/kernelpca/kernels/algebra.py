@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, spread_rows
 from kernelpca.kernels.exponential import exponential
+from kernelpca.kernels.spectral import Draw, share
 
 
 def add(kernel: Kernel, other: Kernel | float) -> Kernel:
@@ -66,6 +67,7 @@ class _Pair(Kernel):
 
     positive_definite = property(lambda self: self.k1.positive_definite and self.k2.positive_definite)
     stationary = property(lambda self: self.k1.stationary and self.k2.stationary)
+    has_spectrum = property(lambda self: self.k1.has_spectrum and self.k2.has_spectrum)
     takes_sparse = property(lambda self: self.k1.takes_sparse and self.k2.takes_sparse)
     parallel = property(lambda self: self.k1.parallel and self.k2.parallel)
     tile = property(lambda self: min(self.k1.tile, self.k2.tile))
@@ -110,6 +112,13 @@ class Sum(_Pair):
         """Sum of the diagonals."""
         return self.k1.diag(X) + self.k2.diag(X)
 
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): frequencies of either term, in proportion to k1(0) and k2(0)."""
+        if not self.has_spectrum:
+            return super().spectral(draw)
+        first = draw.uniforms()[:, None] < share(self.k1, self.k2)
+        return np.where(first, self.k1.spectral(draw), self.k2.spectral(draw))
+
 
 class Product(_Pair):
     """k1(x, y) k2(x, y): the tensor product of the feature spaces.
@@ -131,6 +140,12 @@ class Product(_Pair):
     def diag(self, X: Rows) -> np.ndarray:
         """Product of the diagonals."""
         return self.k1.diag(X) * self.k2.diag(X)
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): sums of independent frequencies of both factors."""
+        if not self.has_spectrum:
+            return super().spectral(draw)
+        return self.k1.spectral(draw) + self.k2.spectral(draw)
 
 
 class _Wrapped(Kernel):
@@ -179,6 +194,7 @@ class Scale(_Wrapped):
     movable = property(lambda self: self.kernel.movable)
     positive_definite = property(lambda self: self.kernel.positive_definite and self.factor >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.factor == 1)
+    has_spectrum = property(lambda self: self.kernel.has_spectrum and self.factor >= 0)
 
     positive_once_centered = property(lambda self: self.kernel.positive_once_centered and self.factor >= 0)
 
@@ -194,6 +210,10 @@ class Scale(_Wrapped):
     def diag(self, X: Rows) -> np.ndarray:
         """Scaled diagonal."""
         return self.kernel.diag(X) * _finite(self.factor, "factor", self)
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): frequencies of the inner kernel; the factor is in k(0)."""
+        return self.kernel.spectral(draw) if self.has_spectrum else super().spectral(draw)
 
 
 class Shift(_Wrapped):
@@ -214,6 +234,7 @@ class Shift(_Wrapped):
     movable = property(lambda self: self.kernel.movable)
     positive_definite = property(lambda self: self.kernel.positive_definite and self.constant >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.constant == 0)
+    has_spectrum = property(lambda self: self.kernel.has_spectrum and self.constant >= 0)
 
     positive_once_centered = property(lambda self: self.kernel.positive_once_centered)
 
@@ -229,6 +250,13 @@ class Shift(_Wrapped):
     def diag(self, X: Rows) -> np.ndarray:
         """Shifted diagonal."""
         return self.kernel.diag(X) + _finite(self.constant, "constant", self)
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): frequencies of the inner kernel, and zeros in proportion to the constant."""
+        if not self.has_spectrum:
+            return super().spectral(draw)
+        inner = draw.uniforms()[:, None] < share(self.kernel, _finite(self.constant, "constant", self))
+        return np.where(inner, self.kernel.spectral(draw), 0.0)
 
 
 class LessOne(_Wrapped):
@@ -274,6 +302,7 @@ class Normalized(_Wrapped):
         self.kernel = kernel
 
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal)
+    has_spectrum = property(lambda self: self.kernel.has_spectrum)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the cosines."""
@@ -284,6 +313,10 @@ class Normalized(_Wrapped):
     def diag(self, X: Rows) -> np.ndarray:
         """Ones, and zeros where k(x, x) = 0."""
         return (self._inverse_lengths(X) > 0).astype(dtype_of(X))
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): frequencies of the inner kernel, whose diagonal is constant."""
+        return self.kernel.spectral(draw) if self.has_spectrum else super().spectral(draw)
 
     def _inverse_lengths(self, X: Rows) -> np.ndarray:
         squared = self.kernel.diag(X)

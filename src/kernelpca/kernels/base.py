@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
 from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
 
@@ -42,6 +43,8 @@ class Kernel(Part, ABC):
         kernels, of the linear kernel and of their sums.
     unit_diagonal : bool
         Whether k(x, x) = 1 for every x.
+    has_spectrum : bool
+        Whether `spectral` can draw its frequencies.
     domain : {"real", "nonnegative", "text", "any", "precomputed"}
         What a sample may be.
     takes_sparse : bool
@@ -57,6 +60,7 @@ class Kernel(Part, ABC):
     stationary: bool = False
     movable: bool = False
     unit_diagonal: bool = False
+    has_spectrum: bool = False
     domain: str = "real"
     takes_sparse: bool = False
     parallel: bool = True
@@ -139,6 +143,12 @@ class Kernel(Part, ABC):
         if self.domain == "nonnegative":
             check_nonnegative(X, self)
         return X
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): random frequencies w with k(x, y) = k(0) E cos(w'(x - y)), from a resolved kernel."""
+        raise ValueError(
+            f"{self!r} has no spectrum that frequencies could be drawn from. Kernels that have one: {WITH_SPECTRUM}."
+        )
 
     # algebra: see kernels/algebra.py
 

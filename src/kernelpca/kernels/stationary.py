@@ -12,6 +12,7 @@ from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
+from kernelpca.kernels.spectral import Draw, cauchy_of_normal, half_normal, mixing
 from kernelpca.tiles import TILE
 
 FORGIVE = 8  # the rounding error of a squared distance between equal rows, in eps of their squared norms
@@ -66,6 +67,8 @@ class RBF(Radial):
     array([[1.   , 0.135]])
     """
 
+    has_spectrum = True
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
@@ -90,6 +93,10 @@ class RBF(Radial):
         """Write exp(-s)."""
         exponential(np.negative(S, out=S))
 
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): N(0, 2 gamma I)."""
+        return np.sqrt(2.0 * self.number()) * draw.normals()
+
 
 class Laplacian(Stationary):
     """exp(-gamma |x - y|) with the Manhattan norm (scikit-learn's) or the Euclidean norm (the papers').
@@ -102,6 +109,8 @@ class Laplacian(Stationary):
     norm : {"manhattan", "euclidean"}, default="manhattan"
         Which norm. The name "laplacian" is scikit-learn's kernel (Manhattan); "laplacian_euclidean" is the other.
     """
+
+    has_spectrum = True
 
     def __init__(self, gamma: float | str = "scale", norm: str = "manhattan") -> None:
         self.gamma = gamma
@@ -146,10 +155,21 @@ class Laplacian(Stationary):
         elif self.norm == "manhattan":
             manhattan(X, Y, out)
         else:
-            raise ValueError(
-                f"Laplacian(norm={self.norm!r}): norm must be 'manhattan' (scikit-learn's laplacian kernel) or "
-                "'euclidean' (the papers')."
-            )
+            raise self._unknown_norm()
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): Cauchy numbers of width gamma, one for each column or (Euclidean) jointly: z / |z0|."""
+        if self.norm == "euclidean":
+            return self.number() / half_normal(draw.uniforms()) * draw.normals()
+        if self.norm == "manhattan":
+            return self.number() * cauchy_of_normal(draw.normals())
+        raise self._unknown_norm()
+
+    def _unknown_norm(self) -> ValueError:
+        return ValueError(
+            f"Laplacian(norm={self.norm!r}): norm must be 'manhattan' (scikit-learn's laplacian kernel) or "
+            "'euclidean' (the papers')."
+        )
 
 
 class Matern(Radial):
@@ -167,6 +187,7 @@ class Matern(Radial):
     """
 
     forgive = FORGIVE
+    has_spectrum = True
 
     def __init__(self, nu: float = 1.5, gamma: float | str = "scale") -> None:
         self.nu = nu
@@ -174,7 +195,7 @@ class Matern(Radial):
 
     def profile(self, S: np.ndarray) -> None:
         """Write the Matérn function of z = sqrt(4 nu s)."""
-        nu = check_positive(self.nu, "nu", self, "a positive number (for nu = infinity use RBF)")
+        nu = self._number_nu()
         S *= 4.0 * nu
         z = np.sqrt(S, out=S)
         if nu == 0.5:
@@ -185,6 +206,13 @@ class Matern(Radial):
             z *= polynomial
         else:
             z[...] = matern_function(nu, z.astype(np.float64))
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): Student's t with 2 nu degrees: N(0, 2 gamma / g I), g of Gamma(nu) with mean one."""
+        return np.sqrt(2.0 * self.number() / mixing(self._number_nu(), draw.uniforms())) * draw.normals()
+
+    def _number_nu(self) -> float:
+        return check_positive(self.nu, "nu", self, "a positive number (for nu = infinity use RBF)")
 
 
 def matern_function(nu: float, z: np.ndarray) -> np.ndarray:
@@ -224,6 +252,8 @@ class Cauchy(Radial):
         Inverse squared width.
     """
 
+    has_spectrum = True
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
@@ -231,6 +261,10 @@ class Cauchy(Radial):
         """Write 1 / (1 + s)."""
         S += 1.0
         np.reciprocal(S, out=S)
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): N(0, 2 gamma t I), t exponential with mean one."""
+        return np.sqrt(2.0 * self.number() * mixing(1.0, draw.uniforms())) * draw.normals()
 
     def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write -s / (1 + s)."""
@@ -253,6 +287,8 @@ class RationalQuadratic(Radial):
         Inverse squared width.
     """
 
+    has_spectrum = True
+
     def __init__(self, alpha: float = 1.0, gamma: float | str = "scale") -> None:
         self.alpha = alpha
         self.gamma = gamma
@@ -264,3 +300,8 @@ class RationalQuadratic(Radial):
         np.log1p(S, out=S)
         S *= -alpha
         exponential(S)
+
+    def spectral(self, draw: Draw) -> np.ndarray:
+        """Return (r, d): N(0, 2 gamma t I), t of Gamma(alpha) with mean one."""
+        alpha = check_positive(self.alpha, "alpha", self)
+        return np.sqrt(2.0 * self.number() * mixing(alpha, draw.uniforms())) * draw.normals()

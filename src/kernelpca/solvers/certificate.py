@@ -11,6 +11,41 @@ CLUSTERED = 0.05  # residual over gap beyond which single components are not tol
 
 
 @dataclass(frozen=True)
+class Approximation:
+    """How well features stand for a kernel, from kernel values that were not used to choose them.
+
+    Attributes
+    ----------
+    name : str
+        What the features are.
+    error, standard_error : float
+        Root mean square of k(x, y) less what the features say it is, and how uncertain that figure is.
+    scale : float
+        Root mean square of the kernel values themselves.
+    missed : float or None
+        At most this fraction more variance than captured here is captured by exact kernel PCA, for certain; None
+        where no bound is known.
+    """
+
+    name: str
+    error: float
+    standard_error: float
+    scale: float
+    missed: float | None = None
+
+    def __str__(self) -> str:
+        if np.isnan(self.error):
+            return f"{self.name} stand for the kernel; no other kernel values are known to compare with"
+        text = (
+            f"{self.name} reproduce kernel values to {self.error:.2g} ± {self.standard_error:.1g} (root mean square; "
+            f"that of the values is {self.scale:.2g})"
+        )
+        if self.missed is not None and self.missed <= 1:
+            text += f"; exact kernel PCA captures at most {self.missed:.2g} times more variance"
+        return text
+
+
+@dataclass(frozen=True)
 class Certificate:
     """How good the eigenpairs of a symmetric matrix are, from residuals alone.
 
@@ -47,6 +82,8 @@ class Certificate:
         Whether it was not reached because rounding does not allow it.
     failure_probability : float
         Of the upper bound; 0 where no random probe was needed.
+    approximation : Approximation or None
+        Where features stand for the kernel, how well they do; all of the above is about their matrix then.
     """
 
     grade: str
@@ -65,6 +102,7 @@ class Certificate:
     estimate: float = 0.0
     criterion: str = "residual"
     failure_probability: float = 0.0
+    approximation: Approximation | None = None
 
     @property
     def variance_gap(self) -> float:
@@ -87,33 +125,36 @@ class Certificate:
 
     def __str__(self) -> str:
         k = len(self.residuals)
-        count = f"{k} component{'s' if k != 1 else ''}"
+        text = f"{k} component{'s' if k != 1 else ''}"
         if self.grade == "exact":
-            text = f"{count}, solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})."
+            text += f", solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})"
         else:
-            verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"
-            if self.limited:
-                verdict += ", as good as rounding allows"
-            passes = f"{self.passes} pass{'es' if self.passes != 1 else ''}"
-            text = f"{count} after {passes}: {self.measured()}, {verdict}"
-            if self.variance_gap <= USEFUL:
-                sure = "for certain"
-                if self.failure_probability:
-                    sure = f"with probability {1 - self.failure_probability:.4g}"
-                text += (
-                    f"; the variance captured is within {self.variance_gap:.1e} of the best possible, by a bound that "
-                    f"holds {sure}"
-                )
-            else:
-                text += "; no useful bound on the variance left out is known (the spectrum decays too slowly for one)"
-            text += "."
-        for group in self.clusters:
-            if len(group) == 1:
-                text += f" Component {group[0]} is hard to tell from those that follow and are left out."
-            else:
-                numbers = ", ".join(str(i) for i in group)
-                text += f" Components {numbers} are too close together to be told apart: trust their span only."
-        return text
+            text += f" after {self.passes} pass{'es' if self.passes != 1 else ''}: {self.measured()}, {self._verdict()}"
+            if self.approximation is None:
+                text += f"; {self._bounded()}"
+        sentences = [text, *(_hard_to_tell(group) for group in self.clusters)]
+        if self.approximation is not None:
+            sentences.append(str(self.approximation))
+        return ". ".join(sentences) + "."
+
+    def _verdict(self) -> str:
+        verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"
+        return verdict + (", as good as rounding allows" if self.limited else "")
+
+    def _bounded(self) -> str:
+        if self.variance_gap > USEFUL:
+            return "no useful bound on the variance left out is known (the spectrum decays too slowly for one)"
+        sure = f"with probability {1 - self.failure_probability:.4g}" if self.failure_probability else "for certain"
+        best = f"the variance captured is within {self.variance_gap:.1e} of the best possible"
+        return f"{best}, by a bound that holds {sure}"
+
+
+def _hard_to_tell(group: tuple[int, ...]) -> str:
+    """Say of which components the order, or the end, is not certain."""
+    if len(group) == 1:
+        return f"Component {group[0]} is hard to tell from those that follow and are left out"
+    numbers = ", ".join(str(i) for i in group)
+    return f"Components {numbers} are too close together to be told apart: trust their span only"
 
 
 def reached(values: np.ndarray, residuals: np.ndarray, tol: float, rounding: float) -> np.ndarray:

@@ -36,6 +36,10 @@ class Lanczos(Solver):
         self.ncv = ncv
         self.indefinite = indefinite
 
+    def block_width(self, n: int, k: int, entry_cost: float) -> int:
+        """Return the columns of a pass: one."""
+        return 1
+
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""
         n = watch.gram.shape[0]

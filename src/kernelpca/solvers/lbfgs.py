@@ -42,6 +42,10 @@ class Lbfgs(Solver):
         self.max_iter = max_iter
         self.indefinite = indefinite
 
+    def block_width(self, n: int, k: int, entry_cost: float) -> int:
+        """Return the columns of a pass: as many as components."""
+        return k
+
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let scipy minimize; after each evaluation look at the Ritz pairs of the span of H."""
         n, dtype = watch.gram.shape[0], watch.gram.dtype

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part
 from kernelpca.solvers.bounds import rigorous_bound
-from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative, variance_gap
+from kernelpca.solvers.certificate import Approximation, Certificate, find_clusters, reached, relative, variance_gap
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 from kernelpca.tiles import one_blas_thread
@@ -85,7 +85,7 @@ class Ritz:
     `values` may hold more than the wanted ones (they tell gaps and sharpen the bound); `vectors` and `products`
     (the matrix times the vectors) hold at least the k largest, in the order of the values. `coupling` is R'R of the
     residuals of all values, where the solver knows it; `evidence` knows more. Where `residuals` are given they are
-    estimates, and the products are not known.
+    estimates, and the products are not known. `approximation` is what a sketch knows of its own error.
     """
 
     values: np.ndarray
@@ -95,6 +95,7 @@ class Ritz:
     exact: bool = False
     residuals: np.ndarray | None = None
     evidence: Evidence | None = None
+    approximation: Approximation | None = None
 
 
 @dataclass
@@ -271,6 +272,10 @@ class Solver(Part, ABC):
     @abstractmethod
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find at least k Ritz pairs; read the matrix through `watch` only."""
+
+    def block_width(self, n: int, k: int, entry_cost: float) -> int:
+        """Return how many columns a pass over an n x n matrix has, whose entries take so many multiply-adds."""
+        return min(k + 10, n)
 
     def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
         """Return the precision that an n x n matrix of this dtype is worked on in for this target."""
@@ -454,6 +459,7 @@ def _certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.n
         estimate=estimate,
         criterion=watch.criterion,
         failure_probability=probability,
+        approximation=ritz.approximation,
     )
 
 

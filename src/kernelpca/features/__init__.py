@@ -1,0 +1,55 @@
+"""Features that stand for a kernel: explicit maps, landmarks and sketches for data too large for the whole matrix."""
+
+from kernelpca.features.fourier import RandomFourier, suggest_n_features
+from kernelpca.features.landmarks import (
+    LANDMARKS,
+    ColumnNorm,
+    Diagonal,
+    Farthest,
+    KMeans,
+    Landmarks,
+    Leverage,
+    RPCholesky,
+    Uniform,
+)
+from kernelpca.features.names import APPROXIMATIONS, as_approximation
+from kernelpca.features.nystrom import Nystrom
+from kernelpca.features.projections import (
+    Downsample,
+    FeatureGrouping,
+    FeatureHashing,
+    GaussianProjection,
+    Projection,
+    SparseProjection,
+)
+from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Features
+from kernelpca.features.relu import RandomReLU
+from kernelpca.features.sketch import KernelSketch
+
+__all__ = [
+    "APPROXIMATIONS",
+    "LANDMARKS",
+    "ColumnNorm",
+    "Diagonal",
+    "Downsample",
+    "ExplicitFeatures",
+    "Farthest",
+    "FeatureGrouping",
+    "FeatureHashing",
+    "FeatureMap",
+    "Features",
+    "GaussianProjection",
+    "KMeans",
+    "KernelSketch",
+    "Landmarks",
+    "Leverage",
+    "Nystrom",
+    "Projection",
+    "RPCholesky",
+    "RandomFourier",
+    "RandomReLU",
+    "SparseProjection",
+    "Uniform",
+    "as_approximation",
+    "suggest_n_features",
+]

@@ -1,0 +1,322 @@
+"""Random Fourier features: cosines and sines of random frequencies stand for a stationary kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, singledispatch
+from math import ceil, inf, log, sqrt
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+
+from kernelpca.features.protocol import ExplicitFeatures, FeatureMap
+from kernelpca.gram.budget import BUDGET
+from kernelpca.kernels.algebra import Normalized, Product, Scale, Shift, Sum
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw, at_zero, sample, share
+from kernelpca.kernels.stationary import RBF, Cauchy, Matern, RationalQuadratic
+
+FORMS = ("cos", "sin", "paired")
+
+
+class RandomFourier(FeatureMap):
+    """Random Fourier features of a stationary kernel: z(x)'z(y) is an unbiased estimate of k(x, y).
+
+    With random frequencies W drawn from the kernel's spectrum, z(x) = sqrt(2 k(0) / r) cos(W x + b), or the same with
+    sines, or cosines and sines of half as many frequencies. The error falls as r^-1/2. With independent frequencies
+    its variance is (1 + k(2 delta) - 2 k(delta)^2) / r for "paired" and (1 + k(2 delta) / 2 - k(delta)^2) / r for the
+    others, where delta = x - y and k(0) = 1: "paired" is better where k(2 delta) < 2 k(delta)^2, and has no error
+    in k(x, x).
+
+    Parameters
+    ----------
+    n_features : int, default=1024
+        The number of features r; even for "paired". `suggest_n_features` gives the number that a uniform error needs.
+    sampling : {"orthogonal", "iid", "quasi"}, default="orthogonal"
+        Frequencies that are orthogonal to each other in blocks of d, independent ones, or ones from a scrambled
+        Sobol sequence. All are unbiased.
+    form : {"paired", "cos", "sin"}, default="paired"
+        Cosines and sines without phases, or one of them with random phases b on (-pi, pi).
+
+    References
+    ----------
+    Rahimi and Recht (2008), Random features for large-scale kernel machines. Gedon, Ribeiro, Wahlström and Schön,
+    Invertible kernel PCA with random Fourier features, section II.B ("sin"). Yu et al. (2016), Orthogonal random
+    features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelpca.features.fourier import RandomFourier
+    >>> from kernelpca.kernels import RBF
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    >>> Z = RandomFourier(4096).fit(RBF(gamma=0.5), X, np.random.default_rng(0)).map(X)
+    >>> bool(abs(Z[0] @ Z[1] - np.exp(-1.0)) < 0.05)
+    True
+    """
+
+    def __init__(self, n_features: int = 1024, sampling: str = "orthogonal", form: str = "paired") -> None:
+        self.n_features = n_features
+        self.sampling = sampling
+        self.form = form
+
+    def fit(
+        self, kernel: Kernel, X: Rows, rng: np.random.Generator, center: bool = True, dtype: np.dtype | None = None
+    ) -> FourierFeatures:
+        """Draw frequencies of a resolved kernel for rows X (n, d), in float64 whatever `dtype`."""
+        r = self.size_of(n_rows(X))
+        if not kernel.has_spectrum:
+            raise ValueError(
+                f"{kernel!r} has no spectrum to draw frequencies from. Kernels that have one: {WITH_SPECTRUM}. For any "
+                'other kernel use Nyström features: approximation="nystrom".'
+            )
+
+        def recipe(draw: Draw) -> tuple[np.ndarray, np.ndarray | None]:
+            W = kernel.spectral(draw)
+            return W, None if self.form == "paired" else (2.0 * draw.uniforms() - 1.0) * np.pi
+
+        n_frequencies = r // 2 if self.form == "paired" else r
+        W, b = sample(recipe, self.sampling, n_frequencies, X.shape[1], rng)
+        amplitude = sqrt(2.0 * at_zero(kernel) / r)
+        name = f"{r} random Fourier features ({self.sampling}, {self.form})"
+        return FourierFeatures(np.asfortranarray(W), b, _origin(X), amplitude, self.form, kernel, name)
+
+    def size_of(self, n: int) -> int:
+        """Return the number of features, whatever n, or say what is wrong with it."""
+        r = super().size_of(n)
+        if self.form not in FORMS:
+            raise ValueError(
+                f"RandomFourier(form={self.form!r}): form must be 'paired' (cosines and sines), 'cos' or 'sin' (with "
+                "random phases)."
+            )
+        if self.form == "paired" and r % 2:
+            raise ValueError(
+                f"RandomFourier(n_features={r}, form='paired') has a cosine and a sine for each frequency: n_features "
+                f"must be even. Use {r + 1}, or form='cos'."
+            )
+        return r
+
+
+@dataclass(frozen=True, eq=False)
+class FourierFeatures(ExplicitFeatures):
+    """x -> amplitude * cos(W (x - origin) + b), the same with sines, or cosines and then sines without phases.
+
+    Attributes
+    ----------
+    W : ndarray of shape (r, d), or (r/2, d) for "paired"
+        The frequencies, float64, with columns contiguous: products with sparse rows then need no copy.
+    b : ndarray of shape (r,) or None
+        The phases, on (-pi, pi); None for "paired".
+    origin : ndarray of shape (d,) or None
+        The mean of the training rows, where they were dense, rounded to a float32 number so that rows of both
+        precisions have the same one. Taken off before the product it spares rows far from zero their digits.
+    amplitude : float
+        sqrt(2 k(0) / r).
+    form : {"paired", "cos", "sin"}
+        Which functions.
+    kernel : Kernel
+        What they stand for.
+    name : str
+        What they are.
+    budget : int
+        Bytes of working memory.
+    """
+
+    W: np.ndarray
+    b: np.ndarray | None
+    origin: np.ndarray | None
+    amplitude: float
+    form: str
+    kernel: Kernel
+    name: str
+    budget: int = BUDGET
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """The number of features r."""
+        return len(self.W) * (2 if self.form == "paired" else 1)
+
+    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
+        F = np.empty((n_rows(X), self.size), dtype_of(X) if dtype is None else dtype)
+        if self.form == "paired":
+            cosines, sines = F[:, : len(self.W)], F[:, len(self.W) :]
+            self.phases(X, cosines)
+            np.sin(cosines, out=sines)
+            np.cos(cosines, out=cosines)
+        else:
+            self.phases(X, F)
+            (np.cos if self.form == "cos" else np.sin)(F, out=F)
+        F *= self.amplitude
+        return F
+
+    def phases(self, X: Rows, out: np.ndarray) -> None:
+        """(n, d) -> write W (x - origin) + b into `out`, (n, number of frequencies), in its precision."""
+        check_width(X, self.W)
+        W, b = self._single if out.dtype == np.float32 else (self.W, self.b)
+        if sparse.issparse(X):
+            out[...] = X.astype(out.dtype, copy=False) @ W.T
+            if self.origin is not None:
+                out -= (self.W @ self.origin).astype(out.dtype)
+        else:
+            np.matmul(self._moved(X).astype(out.dtype, copy=False), W.T, out=out)
+        if b is not None:
+            out += b
+
+    def _moved(self, X: Rows) -> Rows:
+        """(n, d) -> (n, d): dense rows less the origin, in their own precision."""
+        if self.origin is None or sparse.issparse(X):
+            return X
+        return X - self.origin.astype(dtype_of(X))
+
+    def error(self, A: Rows, B: Rows) -> np.ndarray:
+        """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
+        return self.kernel(self._moved(A), self._moved(B)) - self.map(A) @ self.map(B).T
+
+    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, r), (n,): features and their squared lengths."""
+        if self.form != "paired":
+            return super().map_and_squares(X, dtype)
+        F = self.map(X, dtype)
+        return F, self.squared_norms(X).astype(F.dtype, copy=False)
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): exactly k(0) for "paired"."""
+        if self.form != "paired":
+            return super().squared_norms(X)
+        return np.full(n_rows(X), self.amplitude**2 * len(self.W), dtype_of(X))
+
+    @cached_property
+    def _single(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """W and b in float32."""
+        return self.W.astype(np.float32), None if self.b is None else self.b.astype(np.float32)
+
+
+def _origin(X: Rows) -> np.ndarray | None:
+    """(n, d) -> (d,): the mean of dense rows, rounded to float32 numbers where they reach so far."""
+    if sparse.issparse(X):
+        return None
+    mean = X.mean(axis=0, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        rounded = mean.astype(np.float32).astype(np.float64)
+    return np.where(np.isfinite(rounded), rounded, mean)
+
+
+def check_width(X: Rows, W: np.ndarray) -> None:
+    """Refuse rows with another number of columns than those that the features were chosen for."""
+    if X.shape[1] != W.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, and these features were chosen for rows of {W.shape[1]}. Give rows with the "
+            "same columns, or fit the features again."
+        )
+
+
+def suggest_n_features(
+    eps: float, diameter: float, n_inputs: int, kernel: Kernel, failure_probability: float = 0.01
+) -> int:
+    """Return how many features keep the error of every kernel value below `eps`, by Rahimi and Recht's Claim 1.
+
+    For rows in a set of the given diameter D in d dimensions, and k(0) = 1,
+
+        P(sup |z(x)'z(y) - k(x, y)| >= eps) <= 2^8 (sigma D / eps)^2 exp(-r eps^2 / (4 (d + 2))),
+
+    where sigma^2 = E|w|^2 is the trace of minus the Hessian of k at 0. The number is the smallest even r for which
+    the right side is at most `failure_probability`. The bound is loose: a tenth of it is often enough. Its proof
+    is about the mean of r independent cosines cos(w'(x - y)); to the letter it therefore covers "paired" with r
+    frequencies, which are 2 r features, and "iid".
+
+    Parameters
+    ----------
+    eps : float
+        The largest error wanted; for k(0) other than 1 it counts relative to k(0) inside the formula.
+    diameter : float
+        The largest distance between two rows. The formula needs sigma D >= eps; a smaller set counts as that large.
+    n_inputs : int
+        The number of columns d.
+    kernel : Kernel
+        Resolved, with frequencies of finite variance: not `Laplacian`, nor `Matern` with nu <= 1.
+    failure_probability : float, default=0.01
+        The probability that the error is larger somewhere.
+
+    References
+    ----------
+    Rahimi and Recht (2008), Random features for large-scale kernel machines, Claim 1; cited in section V of
+    "Invertible kernel PCA with random Fourier features".
+
+    Examples
+    --------
+    >>> from kernelpca.features.fourier import suggest_n_features
+    >>> from kernelpca.kernels import RBF
+    >>> suggest_n_features(0.1, diameter=4.0, n_inputs=3, kernel=RBF(gamma=0.5))
+    37254
+    """
+    for name, value in (("eps", eps), ("diameter", diameter)):
+        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+            raise ValueError(f"suggest_n_features({name}={value!r}): {name} must be a positive number.")
+    if isinstance(n_inputs, bool) or not isinstance(n_inputs, Integral) or n_inputs < 1:
+        raise ValueError(
+            f"suggest_n_features(n_inputs={n_inputs!r}): n_inputs must be a positive whole number, X.shape[1]."
+        )
+    if not isinstance(failure_probability, int | float | np.number) or not 0 < failure_probability < 1:
+        raise ValueError(
+            f"suggest_n_features(failure_probability={failure_probability!r}): failure_probability must be between "
+            "0 and 1, such as 0.01."
+        )
+    if not kernel.has_spectrum:
+        raise _no_variance(kernel)
+    sigma = sqrt(n_inputs * frequency_variance(kernel))
+    k0 = at_zero(kernel)
+    relative = float(eps) / k0 if k0 > 0 else inf
+    spread = max(sigma * float(diameter) / relative, 1.0)
+    r = 4.0 * (n_inputs + 2) / relative**2 * log(2.0**8 * spread**2 / failure_probability)
+    return 2 * max(ceil(r / 2), 1)
+
+
+def _no_variance(kernel: Kernel) -> ValueError:
+    return ValueError(
+        f"{kernel!r} has no frequencies of finite variance, which Rahimi and Recht's bound needs. Kernels that have: "
+        "RBF, Matern with nu > 1, Cauchy, RationalQuadratic and their combinations. For others try a few n_features."
+    )
+
+
+@singledispatch
+def frequency_variance(kernel: Kernel) -> float:
+    """Return E w_j^2 of one coordinate of a resolved kernel's frequencies: minus k''(0) / k(0) along a coordinate."""
+    raise _no_variance(kernel)
+
+
+@frequency_variance.register(RBF)
+@frequency_variance.register(Cauchy)
+@frequency_variance.register(RationalQuadratic)
+def _(kernel: RBF | Cauchy | RationalQuadratic) -> float:
+    return 2.0 * kernel.number()
+
+
+@frequency_variance.register
+def _(kernel: Matern) -> float:
+    if not kernel.nu > 1:
+        raise _no_variance(kernel)
+    return 2.0 * kernel.number() * kernel.nu / (kernel.nu - 1.0)
+
+
+@frequency_variance.register
+def _(kernel: Product) -> float:
+    return frequency_variance(kernel.k1) + frequency_variance(kernel.k2)
+
+
+@frequency_variance.register
+def _(kernel: Sum) -> float:
+    first = share(kernel.k1, kernel.k2)
+    return first * frequency_variance(kernel.k1) + (1.0 - first) * frequency_variance(kernel.k2)
+
+
+@frequency_variance.register(Scale)
+@frequency_variance.register(Normalized)
+def _(kernel: Scale | Normalized) -> float:
+    return frequency_variance(kernel.kernel)
+
+
+@frequency_variance.register
+def _(kernel: Shift) -> float:
+    return share(kernel.kernel, kernel.constant) * frequency_variance(kernel.kernel)

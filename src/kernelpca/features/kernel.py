@@ -1,0 +1,76 @@
+"""Kernel values as features: x -> k(x, anchors), or a row of a matrix that holds them already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelpca.features.protocol import Features
+from kernelpca.gram.budget import BUDGET
+from kernelpca.gram.protocol import check_finite
+from kernelpca.gram.tiled import cross_product, diagonal
+from kernelpca.kernels.base import Kernel, Rows
+
+
+@dataclass(frozen=True)
+class KernelFeatures(Features):
+    """x -> k(x, anchors).
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Resolved.
+    anchors : rows
+        The training rows, shifted by `origin`.
+    origin : ndarray of shape (d,) or None
+        Where a common shift changes nothing, the mean of the training rows: taking it off spares dot products and
+        squared distances the cancellation that rows far from zero would cost.
+    budget : int
+        Bytes of working memory.
+    """
+
+    kernel: Kernel
+    anchors: Rows
+    origin: np.ndarray | None = None
+    budget: int = BUDGET
+
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
+        return cross_product(self.kernel, self.shifted(X), self.anchors, V, self.budget)
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): k(x, x)."""
+        return check_finite(diagonal(self.kernel, self.shifted(X)), f"The kernel {self.kernel!r}")
+
+    def shifted(self, X: Rows) -> Rows:
+        """Return X less the origin."""
+        return X if self.origin is None else X - self.origin
+
+
+@dataclass(frozen=True)
+class GivenFeatures(Features):
+    """Rows of a precomputed kernel matrix: they, or some of their columns, are the features already.
+
+    Attributes
+    ----------
+    size : int
+        The number of columns of such a row: one for each training sample.
+    columns : ndarray or None
+        Those that count; None for all.
+    """
+
+    size: int
+    columns: np.ndarray | None = None
+
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, size), (m, p) -> (n, p)."""
+        chosen = X if self.columns is None else X[:, self.columns]
+        return chosen @ V.astype(X.dtype, copy=False)
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """Refuse: k(x, x) of new samples is not in their kernel values with the training samples."""
+        raise ValueError(
+            "With a precomputed kernel k(x, x) of new samples is unknown. Pass it as diagonal=..., an array with one "
+            "number for each sample."
+        )

@@ -1,0 +1,381 @@
+"""Features from landmarks: coordinates of each mapped sample in the span of a few others (Nyström)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from kernelpca.features.kernel import KernelFeatures
+from kernelpca.features.landmarks import as_landmarks
+from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move, origin_of
+from kernelpca.gram import Gram, TiledGram
+from kernelpca.gram.dense import check_symmetric
+from kernelpca.gram.protocol import check_finite
+from kernelpca.gram.tiled import diagonal
+from kernelpca.kernels.base import Kernel, Rows, check_same_width, dtype_of, n_rows
+from kernelpca.parts import check_whole
+from kernelpca.tiles import blocks, one_blas_thread
+
+MOST = 1000  # landmarks when the user sets no number
+CANDIDATES, LOOKED_AT = 10, 5000  # rows looked at for each landmark, and at least
+PANELS = 8  # that a product with a triangular matrix is cut into
+GIVEN = "given"
+INDEFINITE = 1e-3  # of the largest eigenvalue in size: smaller ones of an indefinite block are left out
+
+
+@dataclass(frozen=True)
+class LandmarkSpace:
+    """The span of mapped landmarks phi(z_j), and orthonormal coordinates in it.
+
+    With centring it is the span of their differences from their mean, which is the origin of the coordinates: then a
+    constant in the kernel does not matter, and directions are combinations whose coefficients sum to zero.
+
+    Attributes
+    ----------
+    R : ndarray of shape (r0, r)
+        Coordinates are g R, where g are the inner products with the first r0 landmarks.
+    triangular : bool
+        Whether R is upper triangular.
+    offset : ndarray of shape (m,)
+        Inner products of the landmarks with the origin; zeros without centring.
+    square : float
+        Squared length of the origin.
+    signs : ndarray of shape (r,)
+        Ones; -1 for directions in which an indefinite kernel is negative.
+    values : ndarray of shape (r,) or None
+        Eigenvalues of the landmarks' own matrix, where coordinates are along its eigenvectors.
+    """
+
+    R: np.ndarray
+    triangular: bool
+    offset: np.ndarray
+    square: float
+    signs: np.ndarray
+    values: np.ndarray | None = None
+    centered: bool = True
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return self.R.shape[1]
+
+    def coordinates(self, C: np.ndarray) -> np.ndarray:
+        """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""
+        if self.centered:
+            C -= self.offset.astype(C.dtype)
+            C -= C.mean(axis=1, keepdims=True)
+        R = self.R.astype(C.dtype, copy=False)
+        if not self.triangular:
+            return C[:, : len(R)] @ R
+        F = np.empty((len(C), R.shape[1]), C.dtype)
+        for panel in blocks(R.shape[1], max(-(-R.shape[1] // PANELS), 64)):
+            np.matmul(C[:, : panel.stop], R[: panel.stop, panel], out=F[:, panel])
+        return F
+
+    def squares(self, diagonal: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """(b,) k(x, x), (b, m) -> (b,): squared distance of each mapped sample from the origin."""
+        if not self.centered:
+            return diagonal
+        return diagonal - 2.0 * C.mean(axis=1) + C.dtype.type(self.square)
+
+    def error(self, true: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """(a, b), (a, m), (b, m) kernel values -> (a, b): true ones less what coordinates say they are."""
+        if self.centered:
+            true = true + true.dtype.type(self.square) - A.mean(axis=1)[:, None] - B.mean(axis=1)
+        return true - self.coordinates(A.copy()) * self.signs.astype(true.dtype) @ self.coordinates(B.copy()).T
+
+    def fold(self, U: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """(r, k), (r,) -> W (m, k), b (k,), weights of the mean (m,), its squared length: in terms of kernel values."""
+        m = len(self.offset)
+        A = np.zeros((m, self.size))
+        A[: len(self.R)] = self.R
+        if not self.centered:
+            return A @ U, np.zeros(U.shape[1]), np.zeros(m), 0.0
+        A -= A.mean(axis=0)
+        W = A @ U
+        center = 1.0 / m + A @ mean
+        square = self.square + 2.0 * float(self.offset @ (A @ mean)) + float(self.signs @ mean**2)
+        return W, -(self.offset @ W) - mean @ U, center, square
+
+
+def landmark_space(
+    W: np.ndarray, center: bool, definite: bool, eigen: bool, eps: float
+) -> tuple[LandmarkSpace, np.ndarray]:
+    """(m, m) kernel matrix of the landmarks -> their space, and the order (m,) in which it takes them.
+
+    A Cholesky factorization with pivots leaves out landmarks that are combinations of others up to rounding; with
+    `eigen`, and where the matrix may be indefinite, eigenvectors are the coordinates instead. Where all landmarks are
+    one point, there is one coordinate, which is always zero.
+    """
+    W = (W + W.T) / 2
+    m = len(W)
+    offset, square = (W.mean(axis=0), float(W.mean())) if center else (np.zeros(m), 0.0)
+    inner = W - offset - offset[:, None] + square if center else W
+    largest = float(np.abs(inner.diagonal()).max(initial=0.0))
+    scale = max(largest, 1e-3 * float(np.abs(W).max(initial=0.0)) if center else 0.0)
+    level = 10.0 * max(eps * np.sqrt(m), float(np.finfo(np.float64).eps) * m) * scale
+    with one_blas_thread:
+        if definite and not eigen:
+            factor, order, rank, _ = lapack.dpstrf(inner, tol=level, lower=1)
+            order, rank = order - 1, min(rank, m - 1) if center else rank  # m points span m - 1 differences
+            R = np.linalg.inv(np.tril(factor[:rank, :rank])).T if rank and largest > level else np.zeros((1, 1))
+            return LandmarkSpace(R, True, offset[order], square, np.ones(len(R)), None, center), order
+        values, Q = np.linalg.eigh(inner)
+    if not definite:
+        level = max(level, INDEFINITE * float(np.abs(values).max(initial=0.0)))
+    kept = np.flatnonzero(np.abs(values) > level)[::-1]
+    values, Q = values[kept], Q[:, kept]
+    if definite:
+        values, Q = values[values > 0], Q[:, values > 0]
+    if not values.size:
+        Q, values = np.zeros((m, 1)), np.ones(1)
+    space = LandmarkSpace(Q / np.sqrt(np.abs(values)), False, offset, square, np.sign(values), values, center)
+    return space, np.arange(m)
+
+
+@dataclass(frozen=True)
+class NystromFeatures(ExplicitFeatures):
+    """x -> coordinates of phi(x) in the span of the landmarks.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Resolved; with centring it may differ by a constant from what was given.
+    landmarks : rows
+        Shifted by `origin`.
+    origin : ndarray of shape (d,) or None
+        What is taken off rows first.
+    space : LandmarkSpace
+        Their span.
+    indices : ndarray or None
+        Row numbers of the landmarks in the training data, where they are rows of it.
+    name : str
+        What they are and how they were chosen.
+    """
+
+    kernel: Kernel
+    landmarks: Rows
+    origin: np.ndarray | None
+    space: LandmarkSpace
+    indices: np.ndarray | None
+    name: str
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """The number of features."""
+        return self.space.size
+
+    @property
+    def width(self) -> int:
+        """Numbers that are held for a row."""
+        return self.size + 2 * n_rows(self.landmarks)
+
+    @property
+    def signs(self) -> np.ndarray:
+        """(r,): whether each counts positively."""
+        return self.space.signs
+
+    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
+        """(n, d) -> (n, r)."""
+        return self.space.coordinates(self._values(move(X, self.origin, dtype)))
+
+    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin."""
+        X = move(X, self.origin, dtype)
+        C = self._values(X)
+        squares = self.space.squares(self.kernel.diag(X), C)
+        return self.space.coordinates(C), squares
+
+    def error(self, A: Rows, B: Rows) -> np.ndarray:
+        """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
+        A, B = move(A, self.origin), move(B, self.origin)
+        true = np.empty((n_rows(A), n_rows(B)), dtype_of(A))
+        self.kernel.compute(A, B, true)
+        return self.space.error(true, self._values(A), self._values(B))
+
+    def fold(self, U: np.ndarray, mean: np.ndarray) -> Folded:
+        """(r, k), (r,): directions and mean in terms of kernel values with the landmarks."""
+        anchors = self.landmarks
+        return Folded(KernelFeatures(self.kernel, anchors, self.origin, self.budget), *self.space.fold(U, mean))
+
+    def _values(self, X: Rows) -> np.ndarray:
+        Z = self.landmarks
+        if isinstance(X, np.ndarray) and X.dtype != getattr(Z, "dtype", X.dtype):
+            Z = Z.astype(X.dtype)
+        C = np.empty((n_rows(X), n_rows(Z)), dtype_of(X))
+        size = self.kernel.tile
+        for rows in blocks(n_rows(X), size):
+            for cols in blocks(n_rows(Z), size):
+                self.kernel.compute(X[rows], Z[cols], C[rows, cols])
+        return check_finite(C, f"The kernel {self.kernel!r}")
+
+
+class Nystrom(FeatureMap):
+    """The Nyström approximation: directions are sought in the span of some mapped samples, the landmarks.
+
+    What it captures is never more than what exact kernel PCA captures, and the certificate bounds the difference.
+
+    Parameters
+    ----------
+    n_landmarks : int, optional
+        How many; at most one for each row. 1000, or all rows, when not given.
+    landmarks : str, Landmarks or array, default="auto"
+        How they are chosen: "rpcholesky", "uniform", "diagonal", "column_norm", "leverage", "kmeans", "farthest"; or
+        row numbers; or landmarks themselves, rows as the kernel takes them. "auto" prefers rows that others do not
+        explain ("rpcholesky"), long rows where lengths in feature space differ much ("diagonal"), and takes all
+        alike for kernels that are not positive definite ("uniform"); `plan_` says which it took.
+    form : {"ritz", "extension"}, default="ritz"
+        "ritz": the best directions within the span. "extension": the landmarks' own components extended to all rows
+        (tutorial, eq. 62 and 63, with the factor sqrt(q/n) that unit vectors need); never better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from kernelpca import KernelPCA
+    >>> from kernelpca.features import Nystrom
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> KernelPCA(n_components=5, approximation=Nystrom(200)).fit_transform(X).shape
+    (1797, 5)
+    """
+
+    def __init__(self, n_landmarks: int | None = None, landmarks: Any = "auto", form: str = "ritz") -> None:
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.form = form
+
+    def fit(
+        self, kernel: Kernel, X: Rows, rng: np.random.Generator, center: bool = True, dtype: np.dtype | None = None
+    ) -> NystromFeatures:
+        """Choose landmarks among rows X of a resolved kernel."""
+        self.check()
+        origin = origin_of(kernel, X, center)
+        definite = kernel.positive_definite
+        Z, indices, name = self._choose(kernel, X, rng, origin, dtype)
+        worked = kernel.for_centering() if center else kernel
+        block = move(Z, None, np.dtype(np.float64))
+        W = check_finite(worked.matrix(block), f"The kernel {kernel!r}")
+        eps = float(np.finfo(dtype or dtype_of(X)).eps)
+        space, order = landmark_space(W.astype(np.float64), center, definite, self.form == "extension", eps)
+        return NystromFeatures(worked, Z[order], origin, space, None if indices is None else indices[order], name)
+
+    def check(self) -> None:
+        """Refuse parameters that have no meaning."""
+        if self.form not in ("ritz", "extension"):
+            raise ValueError(
+                f"Nystrom(form={self.form!r}): form must be 'ritz' (the best) or 'extension' (the paper's)."
+            )
+        if self.n_landmarks is not None:
+            check_whole(self.n_landmarks, "n_landmarks", self)
+
+    def count(self, n: int) -> int:
+        """Return how many landmarks n rows give."""
+        given = self.given()
+        if given is not None:
+            return n_rows(given) if np.ndim(given) or sparse.issparse(given) else 1
+        if self.n_landmarks is not None and self.n_landmarks > n:
+            raise ValueError(
+                f"Nystrom(n_landmarks={self.n_landmarks}): more landmarks than the {n} rows. Give at most {n}, or None."
+            )
+        return min(MOST, n) if self.n_landmarks is None else int(self.n_landmarks)
+
+    def given(self) -> Any:
+        """Return the user's own landmarks, or None where a way to choose them was given."""
+        ways = isinstance(self.landmarks, str) or hasattr(self.landmarks, "select")
+        return None if ways or isinstance(self.landmarks, type) else self.landmarks
+
+    def select(self, gram: Gram, definite: bool, rng: np.random.Generator) -> tuple[np.ndarray, str]:
+        """(n, n) matrix -> (m,) row numbers, and what they are."""
+        self.check()
+        given = self.given()
+        if given is not None:
+            return as_indices(given, gram.shape[0]), _describe(len(given), GIVEN)
+        way, why = as_landmarks(self.landmarks, definite, gram.diagonal())
+        m = self.count(gram.shape[0])
+        return way.select(gram, m, rng), _describe(m, f"{type(way).__name__}: {why}")
+
+    def indices_of(self, C: np.ndarray) -> np.ndarray:
+        """(n, m) block of columns -> (m,): the rows that they belong to, which must have been given."""
+        self.check()
+        given = self.given()
+        if given is None or len(np.asarray(given)) != C.shape[1]:
+            raise ValueError(
+                f"A kernel matrix of shape {C.shape} is not square: as a block of columns it needs "
+                f"Nystrom(landmarks=[...]) with the {C.shape[1]} row numbers that its columns belong to."
+            )
+        idx = as_indices(given, len(C))
+        check_symmetric(C[idx])
+        return idx
+
+    def _choose(
+        self, kernel: Kernel, X: Rows, rng: np.random.Generator, origin: np.ndarray | None, dtype: np.dtype | None
+    ) -> tuple[Rows, np.ndarray | None, str]:
+        """Return landmarks less the origin, their row numbers if they are rows, and how they were chosen."""
+        n, given = n_rows(X), self.given()
+        if given is not None:
+            if _are_numbers_of_rows(given):
+                idx = as_indices(given, n)
+                return move(X[idx], origin), idx, _describe(len(idx), GIVEN)
+            Z = kernel.check(given)
+            check_same_width(X, Z)
+            _refuse_twins(Z)
+            return move(Z, origin, dtype_of(X)), None, _describe(n_rows(Z), GIVEN)
+        m = self.count(n)
+        sample = X[np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))] if n > LOOKED_AT else X
+        way, why = as_landmarks(self.landmarks, kernel.positive_definite, diagonal(kernel, sample))
+        rows = np.arange(n)
+        if way.sampled:
+            rows = np.sort(rng.choice(n, candidate_count(n, m), replace=False))
+        candidates = move(X[rows], origin, dtype)
+        gram = TiledGram(kernel, candidates)
+        name = _describe(m, f"{type(way).__name__}: {why}")
+        Z, chosen = way.choose(gram, candidates, m, rng)
+        if chosen is None:
+            return Z.astype(dtype_of(X), copy=False), None, name
+        idx = rows[chosen]
+        return move(X[idx], origin), idx, name
+
+
+def candidate_count(n: int, m: int) -> int:
+    """Return how many of n rows are looked at to choose m landmarks, by ways that would take long on all of them."""
+    return min(n, max(CANDIDATES * m, LOOKED_AT))
+
+
+def _describe(m: int, way: str) -> str:
+    return f"Nyström features of {m} landmarks ({way})"
+
+
+def as_indices(given: Any, n: int) -> np.ndarray:
+    """Return row numbers, or say what is wrong with them."""
+    idx = np.asarray(given)
+    if idx.ndim != 1 or idx.dtype.kind not in "iu" or len(idx) == 0:
+        raise ValueError(
+            f"landmarks={given!r}: give the name of a way to choose them, a list of row numbers, or the landmarks "
+            "themselves as rows; their number is n_landmarks."
+        )
+    if idx.min() < -n or idx.max() >= n:
+        raise ValueError(
+            f"landmarks: row numbers must be below the number of rows, {n}; got {idx.min()} to {idx.max()}."
+        )
+    idx = idx % n
+    values, counts = np.unique(idx, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"landmarks: row {values[counts > 1][0]} is given more than once. Give each row once.")
+    return idx
+
+
+def _are_numbers_of_rows(given: Any) -> bool:
+    """Whether what was given are row numbers, or a single one, and not landmarks themselves."""
+    return np.ndim(given) < 2 and not sparse.issparse(given) and np.asarray(given).dtype.kind in "iuf"
+
+
+def _refuse_twins(Z: Rows) -> None:
+    """Refuse landmarks of which two are the same."""
+    if isinstance(Z, np.ndarray) and Z.dtype != object and len(np.unique(Z, axis=0)) < len(Z):
+        raise ValueError(
+            f"landmarks: of the {len(Z)} points given, only {len(np.unique(Z, axis=0))} are different. Give each once: "
+            "np.unique(landmarks, axis=0)."
+        )

@@ -1,0 +1,147 @@
+"""What samples become before directions are found in them: features, and the maps that make them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelpca.gram.budget import BUDGET
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.parts import Part, check_whole
+from kernelpca.tiles import available_threads, blocks, share_out
+
+BLOCK_ROWS = 1024  # rows whose features are made at a time, where memory allows
+
+
+class Features(ABC):
+    """x -> features(x), known by their products with a matrix."""
+
+    @abstractmethod
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, d), (r, p) -> (n, p): features(X) V, in bounded memory."""
+
+    @abstractmethod
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): the squared length of each mapped sample."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Scores as features(X) @ W + b: what directions in a feature space become.
+
+    Attributes
+    ----------
+    features : Features
+        What W acts on.
+    W, b : ndarray of shape (m, k), (k,)
+        The affine map.
+    mean_weights, mean_square : ndarray of shape (m,), float
+        The mean as a combination of features, and its squared length.
+    """
+
+    features: Features
+    W: np.ndarray
+    b: np.ndarray
+    mean_weights: np.ndarray
+    mean_square: float
+
+
+class ExplicitFeatures(Features):
+    """Features that are so few that a block of rows of them can be written down.
+
+    A subclass sets `size`, their number r, and writes `map`.
+    """
+
+    size: int
+    kernel: Kernel
+    name: str  # what they are, for the user
+    budget: int = BUDGET
+
+    @abstractmethod
+    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
+
+    @property
+    def signs(self) -> np.ndarray:
+        """(r,): ones; -1 for features that count negatively, as indefinite kernels have them."""
+        return np.ones(self.size)
+
+    @property
+    def width(self) -> int:
+        """Numbers that are held for a row while its features are made."""
+        return 2 * self.size
+
+    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, r), (n,): features, and the squared lengths of the mapped samples."""
+        F = self.map(X, dtype)
+        return F, np.einsum("ij,ij->i", F, F)
+
+    def error(self, A: Rows, B: Rows) -> np.ndarray:
+        """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
+        return self.kernel(A, B) - self.map(A) @ self.map(B).T
+
+    def fold(self, U: np.ndarray, mean: np.ndarray) -> Folded:
+        """(r, k), (r,): directions U and the mean (zeros without centring) as an affine map."""
+        return Folded(self, U, -(mean @ U), mean, float(mean @ mean))
+
+    def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
+        """(n, d), (r, p) -> (n, p): a block of rows at a time."""
+        dtype = dtype_of(X)
+        V = V.astype(dtype, copy=False)
+        result = np.empty((n_rows(X), V.shape[1]), dtype)
+
+        def work(_: None, rows: slice, __: slice) -> None:
+            np.matmul(self.map(X[rows]), V, out=result[rows])
+
+        share_out(self.row_blocks(n_rows(X), dtype), work, lambda: None)
+        return result
+
+    def squared_norms(self, X: Rows) -> np.ndarray:
+        """(n, d) -> (n,): a block of rows at a time."""
+        result = np.empty(n_rows(X), dtype_of(X))
+
+        def work(_: None, rows: slice, __: slice) -> None:
+            F = self.map(X[rows])
+            np.einsum("ij,ij->i", F, F, out=result[rows])
+
+        share_out(self.row_blocks(n_rows(X), dtype_of(X)), work, lambda: None)
+        return result
+
+    def row_blocks(self, n: int, dtype: np.dtype) -> list[tuple[slice, slice]]:
+        """Cut n rows into blocks whose features, and as much again to make them, stay within the budget."""
+        room = self.budget // (available_threads() * max(self.width, 1) * dtype.itemsize)
+        return [(rows, slice(0, 1)) for rows in blocks(n, int(np.clip(room, 16, BLOCK_ROWS)))]
+
+
+class FeatureMap(Part, ABC):
+    """How features that stand for a kernel are chosen: z(x)'z(y) is about k(x, y)."""
+
+    n_features: int
+
+    @abstractmethod
+    def fit(
+        self, kernel: Kernel, X: Rows, rng: np.random.Generator, center: bool = True, dtype: np.dtype | None = None
+    ) -> ExplicitFeatures:
+        """Choose features for a resolved kernel and training rows; `dtype` is the precision they are made in."""
+
+    def size_of(self, n: int) -> int:
+        """Return how many features n rows give, or say what is wrong with the number asked for."""
+        return check_whole(self.n_features, "n_features", self)
+
+
+def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
+    """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost."""
+    if (kernel.stationary or (center and kernel.movable)) and isinstance(X, np.ndarray) and X.ndim == 2:
+        return X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    return None
+
+
+def move(X: Rows, origin: np.ndarray | None, dtype: np.dtype | None = None) -> Rows:
+    """Return rows less the origin, in the precision asked for; strings and the like as they are."""
+    if origin is not None:
+        X = X - origin
+    if dtype is None or getattr(X, "dtype", np.dtype(object)).kind != "f":
+        return X
+    return X.astype(dtype, copy=False)
