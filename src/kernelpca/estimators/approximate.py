@@ -11,7 +11,8 @@ import numpy as np
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.cost import SAMPLE, Rates, calibrate
 from kernelpca.estimators.exact import TIMED, Fit, Request, measured, solve_for
-from kernelpca.estimators.feature_plan import Layout, lay_out, plan_features
+from kernelpca.estimators.feature_plan import lay_out, plan_features
+from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
 from kernelpca.estimators.plan import Plan
 from kernelpca.features.error import estimate_error

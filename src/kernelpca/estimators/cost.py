@@ -12,11 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from kernelpca.estimators.layout import Layout
+from kernelpca.features.nystrom import MOST as LANDMARKS
+from kernelpca.features.nystrom import Nystrom
 from kernelpca.gram.protocol import STORED
 from kernelpca.gram.tiled import made_cost
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver
-from kernelpca.solvers.block_krylov import default_block
 from kernelpca.solvers.lanczos import EASY
 from kernelpca.solvers.landmarks import KEPT
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
@@ -230,11 +232,9 @@ def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates
 
 def approximation_that_fits(shape: Shape, limit: int) -> str:
     """Say which approximation would fit where no exact path does."""
-    rows = int(limit / (4 * shape.itemsize * (6 * default_block(shape.k) + shape.width + 64)))
-    rows = min(rows, shape.n // 2, 5000)
-    if rows <= max(4 * shape.k, 50):
-        return "Even a sample of the rows would hardly fit: raise memory_limit."
-    return (
-        f"Or fit on a random sample, such as {rows} rows, and transform the others: "
-        f"model.fit(X[rng.choice({shape.n}, {rows}, replace=False)]).transform(X)."
-    )
+    part = Nystrom(min(LANDMARKS, shape.n // 2))
+    m, dtype = part.count(shape.n), np.dtype(f"f{shape.itemsize}")
+    layout = Layout(shape.n, m, shape.width, m, dtype, limit, part.candidates(shape.n)).fewer()
+    if not layout.fits or layout.r < shape.k:
+        return "Even an approximation with landmarks would hardly fit: raise memory_limit."
+    return f"Or use approximation=Nystrom({layout.r}), which fits."

@@ -23,7 +23,7 @@ EXHAUSTED = 1e-7  # of the trace: what is left of it is rounding
 class Landmarks(Part, ABC):
     """A way to choose m of n rows, through the Gram matrix alone."""
 
-    sampled: bool = True  # whether to look at a random part of many rows only
+    candidates: int | None = 5  # random rows looked at for each landmark, where there are many; None: all, or none
     needs_definite: bool = False
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Landmarks(Part, ABC):
 class Uniform(Landmarks):
     """Every row is as likely as any other."""
 
-    sampled = False
+    candidates = None
 
     def select(self, gram: Gram, m: int, rng: np.random.Generator) -> np.ndarray:
         """Draw without replacement."""
@@ -53,7 +53,7 @@ class Diagonal(Landmarks):
     components.
     """
 
-    sampled = False
+    candidates = None
 
     def select(self, gram: Gram, m: int, rng: np.random.Generator) -> np.ndarray:
         """Draw without replacement."""
@@ -63,7 +63,7 @@ class Diagonal(Landmarks):
 class ColumnNorm(Landmarks):
     """With probability in proportion to the squared length of a column of the matrix (tutorial, eq. 65).
 
-    All of the matrix is looked at, or that of ten random rows for each landmark.
+    All of the matrix is looked at, or that of five random rows for each landmark.
     """
 
     def select(self, gram: Gram, m: int, rng: np.random.Generator) -> np.ndarray:
@@ -103,6 +103,8 @@ class KMeans(Landmarks):
     max_iter : int, default=10
         Iterations of scikit-learn's KMeans; few are enough.
     """
+
+    candidates = 20
 
     def __init__(self, max_iter: int = 10) -> None:
         self.max_iter = max_iter

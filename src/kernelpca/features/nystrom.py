@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from kernelpca.features.kernel import KernelFeatures
-from kernelpca.features.landmarks import as_landmarks
+from kernelpca.features.landmarks import LANDMARKS, Landmarks, as_landmarks
 from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move, origin_of
 from kernelpca.gram import Gram, TiledGram
 from kernelpca.gram.dense import check_symmetric
@@ -21,7 +21,7 @@ from kernelpca.parts import check_whole
 from kernelpca.tiles import blocks, one_blas_thread
 
 MOST = 1000  # landmarks when the user sets no number
-CANDIDATES, LOOKED_AT = 10, 5000  # rows looked at for each landmark, and at least
+LOOKED_AT = 5000  # rows looked at to choose landmarks, at least
 PANELS = 8  # that a product with a triangular matrix is cut into
 GIVEN = "given"
 INDEFINITE = 1e-3  # of the largest eigenvalue in size: smaller ones of an indefinite block are left out
@@ -122,7 +122,11 @@ def landmark_space(
         if definite and not eigen:
             factor, order, rank, _ = lapack.dpstrf(inner, tol=level, lower=1)
             order, rank = order - 1, min(rank, m - 1) if center else rank  # m points span m - 1 differences
-            R = np.linalg.inv(np.tril(factor[:rank, :rank])).T if rank and largest > level else np.zeros((1, 1))
+            R = (
+                lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0].T
+                if rank and largest > level
+                else np.zeros((1, 1))
+            )
             return LandmarkSpace(R, True, offset[order], square, np.ones(len(R)), None, center), order
         values, Q = np.linalg.eigh(inner)
     if not definite:
@@ -282,6 +286,12 @@ class Nystrom(FeatureMap):
             )
         return min(MOST, n) if self.n_landmarks is None else int(self.n_landmarks)
 
+    def candidates(self, n: int) -> int:
+        """Return how many of n rows are at most looked at to choose landmarks."""
+        way = LANDMARKS.get(self.landmarks) if isinstance(self.landmarks, str) else self.landmarks
+        each = getattr(way, "candidates", Landmarks.candidates)
+        return 0 if each is None or self.given() is not None else candidate_count(n, self.count(n), each)
+
     def given(self) -> Any:
         """Return the user's own landmarks, or None where a way to choose them was given."""
         ways = isinstance(self.landmarks, str) or hasattr(self.landmarks, "select")
@@ -327,8 +337,8 @@ class Nystrom(FeatureMap):
         sample = X[np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))] if n > LOOKED_AT else X
         way, why = as_landmarks(self.landmarks, kernel.positive_definite, diagonal(kernel, sample))
         rows = np.arange(n)
-        if way.sampled:
-            rows = np.sort(rng.choice(n, candidate_count(n, m), replace=False))
+        if way.candidates is not None:
+            rows = np.sort(rng.choice(n, candidate_count(n, m, way.candidates), replace=False))
         candidates = move(X[rows], origin, dtype)
         gram = TiledGram(kernel, candidates)
         name = _describe(m, f"{type(way).__name__}: {why}")
@@ -339,9 +349,9 @@ class Nystrom(FeatureMap):
         return move(X[idx], origin), idx, name
 
 
-def candidate_count(n: int, m: int) -> int:
-    """Return how many of n rows are looked at to choose m landmarks, by ways that would take long on all of them."""
-    return min(n, max(CANDIDATES * m, LOOKED_AT))
+def candidate_count(n: int, m: int, each: int) -> int:
+    """Return how many of n rows are looked at to choose m landmarks, so many for each."""
+    return min(n, max(each * m, LOOKED_AT))
 
 
 def _describe(m: int, way: str) -> str:
