@@ -28,6 +28,8 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/eigensolvers.py
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/large.py
+	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/faces.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:

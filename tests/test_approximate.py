@@ -197,6 +197,20 @@ def test_single_precision_stays_single(kind):
     np.testing.assert_allclose(fitted.eigenvalues_, double.eigenvalues_, rtol=1e-3)
 
 
+@pytest.mark.parametrize("gamma", [0.3, 1e-4])
+def test_answers_do_not_depend_on_where_whitening_happens(gamma):
+    X = rows(5000, 5)
+    landmarks = Nystrom(landmarks=np.arange(200))
+    single = model(landmarks, kernel=RBF(gamma)).fit(X)
+    double = model(landmarks, kernel=RBF(gamma), tol=1e-8).fit(X)
+    np.testing.assert_allclose(single.eigenvalues_, double.eigenvalues_, rtol=1e-4)
+    scores = np.abs(double.transform(X[:500]))
+    assert np.abs(np.abs(single.transform(X[:500])) - scores).max() < 1e-3 * scores.max()
+    np.testing.assert_allclose(
+        model(landmarks, kernel=RBF(gamma)).fit_transform(X), single.transform(X), atol=2e-4 * scores.max()
+    )
+
+
 def test_features_that_do_not_fit_are_made_twice():
     X = rows(3000, 6).astype(np.float32)
     roomy = model(Nystrom(100)).fit_transform(X)
@@ -402,6 +416,9 @@ def test_moments_are_those_of_numpy_whatever_the_blocks():
         np.testing.assert_allclose(parts.scatter(True), (F - mean).T * w @ (F - mean), atol=1e-7)
         np.testing.assert_allclose(parts.scatter(False), F.T * w @ F, rtol=1e-9)
         assert parts.squares == pytest.approx(w.sum())
+        R = rng.standard_normal((4, 3))
+        np.testing.assert_allclose(parts.under(R).mean, mean @ R)
+        np.testing.assert_allclose(parts.under(R).scatter(True), R.T @ parts.scatter(True) @ R, atol=1e-6)
     empty = Moments.about(F[0])
     assert empty.merge(parts).weight == pytest.approx(w.sum())
 

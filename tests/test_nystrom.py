@@ -18,7 +18,7 @@ from kernelpca.features import (
     Uniform,
 )
 from kernelpca.features.landmarks import as_landmarks, draw, leverage_scores
-from kernelpca.features.nystrom import landmark_space
+from kernelpca.features.nystrom import landmark_space, spectral_norm
 from kernelpca.gram import DenseGram
 from kernelpca.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 
@@ -130,6 +130,30 @@ def test_equal_landmarks_and_wide_kernels_do_no_harm():
     F -= F.mean(axis=0)
     linear = center_all(2e-9 * rows() @ rows().T)  # what a very wide Gaussian is
     np.testing.assert_allclose(F @ F.T, linear, atol=1e-6 * np.abs(linear).max())
+
+
+def test_sums_are_whitened_only_where_digits_allow_it():
+    """Narrow kernels: sums of products are enough. Wide ones in float32: their leading digits are all alike."""
+    X = rows(2000, 5)
+    narrow, wide = (
+        Nystrom(landmarks=np.arange(300)).fit(kernel, X, np.random.default_rng(0)) for kernel in (RBF(0.5), RBF(1e-3))
+    )
+    single, double = (float(np.finfo(dtype).eps) / 2 for dtype in (np.float32, np.float64))
+    assert narrow.space.keeps_digits(single, 10)
+    assert narrow.space.keeps_digits(double, 10)
+    assert not wide.space.keeps_digits(single, 10)
+    assert not narrow.space.keeps_digits(single, 301)
+    eigen = features_of(RBF(0.5), X, np.arange(30), form="extension")
+    assert not eigen.space.keeps_digits(double, 3)
+    raw, squares = narrow.map_and_squares(X, whiten=False)
+    np.testing.assert_allclose(raw @ narrow.space.R, narrow.map(X), atol=1e-8)
+    np.testing.assert_allclose(squares, narrow.map_and_squares(X)[1])
+
+
+def test_the_power_method_finds_the_norm():
+    A = np.diag([1.0, 5.0, 2.0])
+    assert spectral_norm(A, 30) == pytest.approx(5)
+    assert spectral_norm(np.zeros((2, 2))) == 0
 
 
 def test_one_point_has_one_coordinate_which_is_zero():
@@ -246,8 +270,17 @@ def test_centers_of_clusters_are_points():
     X = np.vstack([rows(50, 2) * 0.01 + shift for shift in ([0, 0], [5, 0], [0, 5])])
     features = Nystrom(3, landmarks="kmeans").fit(RBF(0.1), X, np.random.default_rng(4))
     assert features.indices is None
-    centers = features.landmarks + features.origin
+    centers = features.landmarks + (0 if features.origin is None else features.origin)
     assert sorted(centers.round(0).tolist()) == [[0.0, 0.0], [0.0, 5.0], [5.0, 0.0]]
+
+
+def test_many_rows_are_looked_at_in_part():
+    assert Nystrom(100).candidates(10**6) == 5000
+    assert Nystrom(2000).candidates(10**6) == 10_000
+    assert Nystrom(2000, "kmeans").candidates(10**6) == 40_000
+    assert Nystrom(100).candidates(300) == 300
+    assert Nystrom(100, "uniform").candidates(10**6) == 0
+    assert Nystrom(landmarks=[1, 2]).candidates(10**6) == 0
 
 
 def test_huge_and_zero_likelihoods_can_be_drawn_from():

@@ -86,7 +86,7 @@ def fit_features(
     large = n_rows(X) >= TIMED
     rates = _rates(kernel, X, layout) if large else None
     with one_blas_thread, measured(large) as taken:
-        mapped = map_rows(approximation, kernel, X, request.center, layout.dtype, rng)
+        mapped = map_rows(approximation, kernel, X, request.center, layout.dtype, rng, _count(request))
         fit = _fit(mapped, layout, request, weights, rates, rng)
     return replace(fit, plan=fit.plan.measured(*taken()))
 
@@ -115,8 +115,13 @@ def explain_features(approximation: FeatureMap, kernel: Kernel, X: Rows, request
 
 
 def _layout(approximation: FeatureMap, X: Rows, request: Request) -> Layout:
+    return lay_out(approximation, X, _count(request), request)
+
+
+def _count(request: Request) -> int | None:
+    """Return how many components are wanted, or None if a rule says it later."""
     rule = request.components
-    return lay_out(approximation, X, int(rule.amount) if rule.kind == "count" else None, request)
+    return int(rule.amount) if rule.kind == "count" else None
 
 
 def _rates(kernel: Kernel, X: Rows, layout: Layout) -> Rates:
@@ -140,7 +145,7 @@ def _fit(
             solver = Extension(mapped.own_values * (mapped.n / len(mapped.used) if mapped.used is not None else 1.0))
         return plan_features(layout, mapped.name, size, k, replace(request, solver=solver), rates)
 
-    kept = np.empty((mapped.n, mapped.size), mapped.dtype) if request.scores and layout.keeps else None
+    kept = np.empty((mapped.n, mapped.width), mapped.dtype) if request.scores and layout.keeps else None
     find = through_gram if mapped.size > mapped.n else through_covariance
     found = find(mapped, layout.rows, request, weights, planner, kept)
     error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used) if mapped.pairs else (np.nan, np.nan, np.nan)
@@ -169,6 +174,8 @@ def through_covariance(
 
     pilot = mapped.block(slice(0, PILOT))[0].mean(axis=0, dtype=np.float64)
     moments = gather(_row_tiles(mapped.n, rows), pilot, block, weights)
+    if mapped.whitening is not None:
+        moments = moments.under(mapped.whitening)
     S, signs = moments.scatter(request.center), mapped.signs
     mean = moments.mean if request.center else np.zeros(len(S))
     definite = bool((signs > 0).all())
@@ -262,12 +269,14 @@ def _assemble(
         positive_definite=bool((mapped.signs > 0).all()),
     )
 
+    combination, offset = mapped.from_block(U).astype(dtype), (mean @ U).astype(dtype)
+
     def scores() -> np.ndarray:
         result = np.zeros((mapped.n, len(decomposition.eigenvalues)), dtype)
 
         def work(_: None, part: slice, __: slice) -> None:
             F = kept[part] if kept is not None else mapped.block(part)[0]
-            result[part, : U.shape[1]] = (F - mean.astype(dtype)) @ U.astype(dtype)
+            result[part, : U.shape[1]] = F @ combination - offset
 
         share_out(_row_tiles(mapped.n, rows), work, lambda: None)
         return result

@@ -61,7 +61,7 @@ class Layout:
         """What the small matrix takes: a sum for each worker, or the whole, and what is made of it."""
         if self.through_gram:
             return self.n * self.n * 8 * 3
-        return self.r * self.r * (available_threads() * (8 + self.dtype.itemsize) + 4 * 8)
+        return self.r * self.r * max(available_threads() * (8 + self.dtype.itemsize), 5 * 8)
 
     @property
     def rows(self) -> int:

@@ -47,6 +47,9 @@ class Mapped:
         definite: then what they leave out bounds what they miss.
     own_values : ndarray or None
         Eigenvalues of the landmarks' own matrix, where they are asked for.
+    whitening : ndarray of shape (r0, r) or None
+        Where `block` returns r0 numbers g instead of features: features are g times this, and it is enough to apply
+        it to sums over all samples.
     """
 
     n: int
@@ -60,19 +63,43 @@ class Mapped:
     used: np.ndarray | None = None
     bounded: bool = False
     own_values: np.ndarray | None = None
+    whitening: np.ndarray | None = None
+
+    @property
+    def width(self) -> int:
+        """Numbers that a block has for each sample."""
+        return self.size if self.whitening is None else len(self.whitening)
+
+    def from_block(self, U: np.ndarray) -> np.ndarray:
+        """(r, k) directions among the features -> (width, k): among what a block has."""
+        return U if self.whitening is None else self.whitening @ U
 
 
 def map_rows(
-    approximation: FeatureMap, kernel: Kernel, X: Rows, center: bool, dtype: np.dtype, rng: np.random.Generator
+    approximation: FeatureMap,
+    kernel: Kernel,
+    X: Rows,
+    center: bool,
+    dtype: np.dtype,
+    rng: np.random.Generator,
+    k: int | None = None,
 ) -> Mapped:
-    """Choose features for rows X of a resolved kernel."""
+    """Choose features for rows X of a resolved kernel, of which k components are wanted (None: not known)."""
     features = approximation.fit(kernel, X, rng, center, dtype)
     landmarks = features if isinstance(features, NystromFeatures) else None
+    eps = float(np.finfo(dtype).eps) / 2
+    raw = landmarks is not None and k is not None and landmarks.space.keeps_digits(eps, k)
+
+    def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        if landmarks is not None:
+            return landmarks.map_and_squares(X[rows], dtype, whiten=not raw)
+        return features.map_and_squares(X[rows], dtype)
+
     return Mapped(
         n_rows(X),
         features.size,
         dtype,
-        lambda rows: features.map_and_squares(X[rows], dtype),
+        block,
         features.signs,
         features.fold,
         features.name,
@@ -80,6 +107,7 @@ def map_rows(
         landmarks.indices if landmarks else None,
         landmarks is not None and kernel.positive_definite,
         landmarks.space.values if landmarks and getattr(approximation, "form", "") == "extension" else None,
+        landmarks.space.R if landmarks and raw else None,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-GROUPS = 24  # of pairs that are independent of each other
+GROUPS = 12  # of pairs that are independent of each other
 SIDE = 16  # rows on either side of a group: all pairs of them count
 
 

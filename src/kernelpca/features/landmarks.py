@@ -178,21 +178,16 @@ def thin_out(R: np.ndarray, before: np.ndarray, rng: np.random.Generator, most: 
     R is what earlier pivots leave of the matrix of the proposals, `before` its diagonal when they were drawn; L is the
     Cholesky factor of the accepted ones.
     """
-    b = len(R)
-    L = np.zeros((b, b))
+    R, L = R.copy(), np.zeros_like(R)
     accepted: list[int] = []
-    chances = rng.random(b)
-    for i in range(b):
-        t = len(accepted)
-        row = solve_triangular(L[:t, :t], R[accepted, i], lower=True) if t else np.zeros(0)
-        rest = R[i, i] - row @ row
-        if chances[i] * before[i] < rest and rest > EXHAUSTED * before[i]:
-            L[t, :t], L[t, t] = row, np.sqrt(rest)
+    for i, chance in enumerate(rng.random(len(R))):
+        rest = R[i, i]
+        if chance * before[i] < rest and rest > EXHAUSTED * before[i] and len(accepted) < most:
+            column = R[:, i] / np.sqrt(rest)
+            L[:, len(accepted)] = column
+            R -= np.outer(column, column)
             accepted.append(i)
-            if len(accepted) == most:
-                break
-    t = len(accepted)
-    return np.array(accepted, dtype=int), L[:t, :t]
+    return np.array(accepted, dtype=int), np.tril(L[accepted, : len(accepted)])
 
 
 class Leverage(Landmarks):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelpca.tall import times
 from kernelpca.tiles import Tile, share_out
 
 
@@ -52,6 +53,11 @@ class Moments:
             self.first += weights @ F
             F *= np.sqrt(weights).astype(F.dtype)[:, None]
         self.second += F.T @ F
+
+    def under(self, R: np.ndarray) -> Moments:
+        """Return the sums over the rows f R."""
+        second = times(np.ascontiguousarray(R.T), times(self.second, R))
+        return Moments(self.shift @ R, self.weight, self.first @ R, second, self.squares)
 
     def merge(self, other: Moments) -> Moments:
         """Return the sums over the rows of both, which must have the same shift."""

@@ -24,6 +24,7 @@ MOST = 1000  # landmarks when the user sets no number
 LOOKED_AT = 5000  # rows looked at to choose landmarks, at least
 PANELS = 8  # that a product with a triangular matrix is cut into
 GIVEN = "given"
+LOST = 100.0  # of the k-th eigenvalue: estimate of rounding from which features, not only their sums, are whitened
 INDEFINITE = 1e-3  # of the largest eigenvalue in size: smaller ones of an indefinite block are left out
 
 
@@ -48,6 +49,10 @@ class LandmarkSpace:
         Ones; -1 for directions in which an indefinite kernel is negative.
     values : ndarray of shape (r,) or None
         Eigenvalues of the landmarks' own matrix, where coordinates are along its eigenvectors.
+    centered : bool
+        Whether the origin is the mean of the landmarks.
+    longest : float
+        The largest squared length of a row of the landmarks' own matrix.
     """
 
     R: np.ndarray
@@ -55,22 +60,38 @@ class LandmarkSpace:
     offset: np.ndarray
     square: float
     signs: np.ndarray
-    values: np.ndarray | None = None
-    centered: bool = True
+    values: np.ndarray | None
+    centered: bool
+    longest: float
 
     @property
     def size(self) -> int:
         """The number of coordinates."""
         return self.R.shape[1]
 
-    def coordinates(self, C: np.ndarray) -> np.ndarray:
-        """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""
+    def inner_products(self, C: np.ndarray) -> np.ndarray:
+        """(b, m) kernel values with the landmarks, overwritten -> (b, r0): inner products g, about the origin."""
         if self.centered:
             C -= self.offset.astype(C.dtype)
             C -= C.mean(axis=1, keepdims=True)
-        R = self.R.astype(C.dtype, copy=False)
+        return C[:, : len(self.R)]
+
+    def keeps_digits(self, eps: float, k: int) -> bool:
+        """Whether sums of products g g', each rounded to eps, tell the leading k eigenvalues after R is applied.
+
+        Rounding of the sums, whose scale is that of the landmarks' own squared matrix, grows by |R|^2; what it must
+        stay below is about the k-th pivot. The estimate is far from sharp: at LOST residuals were seen to be 3e-5.
+        """
+        if not self.triangular or k > self.size:
+            return False
+        growth = spectral_norm(self.R) ** 2 * self.R[k - 1, k - 1] ** 2
+        return bool(2 * np.sqrt(self.size) * eps * self.longest * growth < LOST)
+
+    def coordinates(self, C: np.ndarray) -> np.ndarray:
+        """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""
+        C, R = self.inner_products(C), self.R.astype(C.dtype, copy=False)
         if not self.triangular:
-            return C[:, : len(R)] @ R
+            return C @ R
         F = np.empty((len(C), R.shape[1]), C.dtype)
         for panel in blocks(R.shape[1], max(-(-R.shape[1] // PANELS), 64)):
             np.matmul(C[:, : panel.stop], R[: panel.stop, panel], out=F[:, panel])
@@ -116,18 +137,17 @@ def landmark_space(
     offset, square = (W.mean(axis=0), float(W.mean())) if center else (np.zeros(m), 0.0)
     inner = W - offset - offset[:, None] + square if center else W
     largest = float(np.abs(inner.diagonal()).max(initial=0.0))
+    longest = float(np.square(inner).sum(axis=1).max(initial=0.0))
     scale = max(largest, 1e-3 * float(np.abs(W).max(initial=0.0)) if center else 0.0)
     level = 10.0 * max(eps * np.sqrt(m), float(np.finfo(np.float64).eps) * m) * scale
     with one_blas_thread:
         if definite and not eigen:
             factor, order, rank, _ = lapack.dpstrf(inner, tol=level, lower=1)
             order, rank = order - 1, min(rank, m - 1) if center else rank  # m points span m - 1 differences
-            R = (
-                lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0].T
-                if rank and largest > level
-                else np.zeros((1, 1))
-            )
-            return LandmarkSpace(R, True, offset[order], square, np.ones(len(R)), None, center), order
+            R = np.zeros((1, 1))
+            if rank and largest > level:
+                R = np.ascontiguousarray(lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0].T)
+            return LandmarkSpace(R, True, offset[order], square, np.ones(len(R)), None, center, longest), order
         values, Q = np.linalg.eigh(inner)
     if not definite:
         level = max(level, INDEFINITE * float(np.abs(values).max(initial=0.0)))
@@ -137,8 +157,8 @@ def landmark_space(
         values, Q = values[values > 0], Q[:, values > 0]
     if not values.size:
         Q, values = np.zeros((m, 1)), np.ones(1)
-    space = LandmarkSpace(Q / np.sqrt(np.abs(values)), False, offset, square, np.sign(values), values, center)
-    return space, np.arange(m)
+    R = Q / np.sqrt(np.abs(values))
+    return LandmarkSpace(R, False, offset, square, np.sign(values), values, center, longest), np.arange(m)
 
 
 @dataclass(frozen=True)
@@ -187,12 +207,17 @@ class NystromFeatures(ExplicitFeatures):
         """(n, d) -> (n, r)."""
         return self.space.coordinates(self._values(move(X, self.origin, dtype)))
 
-    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin."""
+    def map_and_squares(
+        self, X: Rows, dtype: np.dtype | None = None, whiten: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin.
+
+        Without whitening, inner products g (n, r0) with the landmarks in place of features g R.
+        """
         X = move(X, self.origin, dtype)
         C = self._values(X)
         squares = self.space.squares(self.kernel.diag(X), C)
-        return self.space.coordinates(C), squares
+        return (self.space.coordinates if whiten else self.space.inner_products)(C), squares
 
     def error(self, A: Rows, B: Rows) -> np.ndarray:
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
@@ -356,6 +381,15 @@ def candidate_count(n: int, m: int, each: int) -> int:
 
 def _describe(m: int, way: str) -> str:
     return f"Nyström features of {m} landmarks ({way})"
+
+
+def spectral_norm(A: np.ndarray, steps: int = 8) -> float:
+    """(n, n) -> about the largest singular value, from a few steps of the power method."""
+    v = np.ones(A.shape[1]) / np.sqrt(A.shape[1])
+    for _ in range(steps):
+        v = A.T @ (A @ v)
+        v /= max(float(np.linalg.norm(v)), float(np.finfo(np.float64).tiny))
+    return float(np.linalg.norm(A @ v))
 
 
 def as_indices(given: Any, n: int) -> np.ndarray:
