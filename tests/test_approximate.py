@@ -169,13 +169,22 @@ def test_weights_count_like_repeated_rows(kind):
 
 
 def test_rows_of_weight_zero_are_left_out():
+    """Landmarks are numbered as the rows were given."""
     X = rows(50)
     weights = np.ones(50)
     weights[::3] = 0
-    idx = np.arange(12)
-    weighted = model(Nystrom(landmarks=idx)).fit(X, sample_weight=weights)
-    dropped = model(Nystrom(landmarks=idx)).fit(X[weights > 0])
+    numbers = np.flatnonzero(weights)[:12]
+    weighted = model(Nystrom(landmarks=numbers)).fit(X, sample_weight=weights)
+    dropped = model(Nystrom(landmarks=np.arange(12))).fit(X[weights > 0])
     np.testing.assert_allclose(weighted.eigenvalues_, dropped.eigenvalues_)
+    K = RBF(0.2)(X)
+    for matrix in (K, K[:, numbers]):
+        given = KernelPCA(5, kernel="precomputed", approximation=Nystrom(landmarks=numbers))
+        given.fit(matrix, sample_weight=weights)
+        np.testing.assert_allclose(given.eigenvalues_, dropped.eigenvalues_, rtol=1e-7)
+        np.testing.assert_allclose(np.abs(given.transform(matrix)), np.abs(weighted.transform(X)), atol=1e-6)
+    with pytest.raises(ValueError, match="row 3 has a sample weight of 0"):
+        model(Nystrom(landmarks=[1, 3])).fit(X, sample_weight=weights)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -350,6 +359,111 @@ def test_degenerate_data_gives_a_correct_answer(approximation):
     assert np.isfinite(two.transform(np.array([[0.5]]))).all()
 
 
+# digits
+
+
+def uneven(n=5000, seed=0):
+    """Columns of very different sizes, as raw measurements have them."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 20)) * np.geomspace(1e4, 1e-1, 20) + rng.standard_normal(20) * 1e3
+
+
+@pytest.mark.parametrize("kernel", ["linear", Polynomial(2), Polynomial(5, gamma=1.0), RBF()])
+def test_single_precision_is_left_where_it_does_not_tell(kernel):
+    """Eigenvalues over many orders of magnitude, and values that float32 cannot hold."""
+    X, landmarks = uneven(), Nystrom(landmarks=np.arange(150))
+    k = 12 if kernel == "linear" else 8
+    fitted = KernelPCA(k, kernel=kernel, approximation=landmarks).fit(X)
+    truth = KernelPCA(k, kernel=kernel, approximation=landmarks, tol=1e-9).fit(X)
+    np.testing.assert_allclose(fitted.eigenvalues_, truth.eigenvalues_, rtol=1e-3)
+    assert fitted.total_variance_ == pytest.approx(truth.total_variance_, rel=1e-3)
+    scores = np.abs(truth.transform(X[:300]))
+    difference = np.abs(np.abs(fitted.transform(X[:300])) - scores).max(axis=0) / scores.max(axis=0)
+    assert difference.max() < 1e-2
+
+
+def test_wide_kernels_have_their_whole_variance():
+    X = rows(5000, 5)
+    for gamma in (1e-9, 1e-7):
+        fitted = model("fourier", 3, RBF(gamma)).fit(X)
+        assert fitted.explained_variance_ratio_.sum() == pytest.approx(0.6, abs=0.1)  # three of five equal directions
+
+
+def test_small_components_of_a_sketch_in_single_precision():
+    X = rows(600, 3)
+    exact = KernelPCA(10, kernel=RBF(0.01)).fit(X)
+    fitted = KernelPCA(10, kernel=RBF(0.01), approximation=KernelSketch(100)).fit(X.astype(np.float32))
+    np.testing.assert_allclose(fitted.eigenvalues_, exact.eigenvalues_, rtol=0.02)
+
+
+def test_scores_have_the_precision_of_the_rows():
+    X = rows(5000, 4)
+    for approximation in (Nystrom(30), RandomFourier(30)):
+        assert model(approximation, 2).fit_transform(X).dtype == np.float64
+        assert model(approximation, 2).fit_transform(X.astype(np.float32)).dtype == np.float32
+
+
+# what is promised
+
+
+def test_more_points_than_rows_are_landmarks_too():
+    X, points = rows(20, 4), rows(60, 4, seed=7)
+    for kernel in (RBF(0.1), Sigmoid(0.1, 0.0)):
+        fitted = model(Nystrom(landmarks=points), 3, kernel).fit(X)
+        scores = fitted.transform(X)
+        np.testing.assert_allclose(np.square(scores).sum(axis=0), np.abs(fitted.eigenvalues_), rtol=1e-6)
+        exact = model(None, 3, kernel).fit(X)
+        np.testing.assert_allclose(fitted.eigenvalues_, exact.eigenvalues_, rtol=0.1)
+    assert fitted.explained_variance_ratio_.sum() < 1.01
+
+
+def test_bounds_hold_or_are_not_claimed():
+    X = rows(400, 6)
+    exact = model(None, 5).fit(X).eigenvalues_.sum()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stopped = model(Nystrom(200), 5, solver="lobpcg", callback=lambda event: True).fit(X)
+    evidence = stopped.certificate_.approximation
+    assert exact <= np.square(stopped.transform(X)).sum() * (1 + evidence.missed) * (1 + 1e-9)
+    assert model(Nystrom(200, form="extension"), 5).fit(X).certificate_.approximation.missed is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        single = model(Nystrom(landmarks=[0]), 1).fit(X)
+    assert single.certificate_.approximation.missed is None
+    for m in (10, 50, 300):
+        fitted = model(Nystrom(m), 5).fit(X)
+        assert exact <= fitted.eigenvalues_.sum() * (1 + fitted.certificate_.approximation.missed)
+
+
+def test_extension_by_points_is_extension_by_numbers():
+    X, idx = rows(), np.arange(30)
+    by_number, by_point = (model(Nystrom(landmarks=z, form="extension")).fit(X) for z in (idx, X[idx]))
+    np.testing.assert_allclose(by_point.eigenvalues_, by_number.eigenvalues_, rtol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not model(Nystrom(3, form="extension"), 1).fit(np.ones((9, 2))).eigenvalues_.any()
+
+
+def test_extension_of_an_indefinite_kernel_is_that_of_the_tutorial():
+    X, idx, kernel = rows(), np.arange(40), Sigmoid(0.1, 1.0)
+    fitted = model(Nystrom(landmarks=idx, form="extension"), 3, kernel, center=False).fit(X)
+    values, vectors = reference.landmark_extension(kernel(X), idx, 3, False)
+    np.testing.assert_allclose(fitted.eigenvalues_, values, rtol=1e-8)
+    assert eigenvector_similarity(vectors, fitted.transform(X)).min() > 1 - 1e-8
+
+
+def test_a_fraction_out_of_reach_is_told():
+    X = load_digits(return_X_y=True)[0]
+    with pytest.warns(UserWarning, match="the features have 0.5"):
+        KernelPCA(0.95, approximation=Nystrom(50)).fit(X)
+
+
+def test_given_matrices_stay_within_the_memory_granted():
+    K = RBF(0.2)(rows(1000))
+    with pytest.raises(MemoryError, match="columns of a matrix of 1000 rows need"):
+        KernelPCA(3, kernel="precomputed", approximation=Nystrom(200), memory_limit="2MB").fit(K)
+
+
 # as a part
 
 
@@ -382,6 +496,16 @@ def test_plans_tell_beforehand_what_happens():
     assert fitted.plan_.measured_seconds > 0
     assert "RPCholesky" in fitted.plan_.reason
     assert "sketch" in str(model(KernelSketch(50)).explain_plan(X)).lower()
+    K = RBF(0.2)(X[:200])
+    assert KernelPCA(3, kernel="precomputed", approximation=Nystrom(50)).explain_plan(K).path == "features"
+    block = KernelPCA(3, kernel="precomputed", approximation=Nystrom(landmarks=np.arange(50)))
+    assert block.explain_plan(K[:, :50]).path == "features"
+    with pytest.raises(ValueError, match="a kernel matrix was given"):
+        KernelPCA(3, kernel="precomputed", approximation="fourier").explain_plan(K)
+    with pytest.raises(ValueError, match='approximation="nystrom"'):
+        KernelPCA(3, kernel="poly", approximation="fourier").explain_plan(X)
+    with pytest.raises(ValueError, match="form must be"):
+        model(Nystrom(50, form="paper")).explain_plan(X)
 
 
 def test_preimages_work_on_features():
@@ -438,6 +562,9 @@ def test_moments_are_those_of_numpy_whatever_the_blocks():
         (KernelSketch(4), "rbf", 6, "n_components=6 needs at least as many features"),
         (RandomFourier(10), "poly", 2, 'approximation="nystrom"'),
         (RandomReLU(10), "rbf", 2, "ArcCosine"),
+        (Nystrom(0), "rbf", 2, "n_landmarks must be a whole number >= 1"),
+        (Nystrom("100"), "rbf", 2, "n_landmarks must be a whole number >= 1"),
+        (Nystrom(landmarks=[]), "rbf", 1, "row numbers"),
         (KernelSketch(0), "rbf", 2, "n_features must be a whole number >= 1"),
         (KernelSketch(10, projection="gauss"), "rbf", 2, "GaussianProjection"),
         (KernelSketch(10, form="best"), "rbf", 2, "form must be 'ritz'"),

@@ -4,6 +4,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelpca.sklearn
 from kernelpca import KernelPCA
+from kernelpca.features import KernelSketch, RandomFourier
 
 ESTIMATORS = [
     KernelPCA(),
@@ -14,6 +15,10 @@ ESTIMATORS = [
     KernelPCA(2, preimage="ridge", solver="randomized"),
     KernelPCA(0.9, kernel="laplacian_euclidean"),
     KernelPCA(kernel="precomputed"),
+    KernelPCA(2, approximation="nystrom"),
+    KernelPCA(2, approximation=RandomFourier(40)),
+    KernelPCA(1, approximation=KernelSketch(20), kernel="poly"),
+    KernelPCA(2, kernel="precomputed", approximation="nystrom"),
     kernelpca.sklearn.KernelPCA(),
     kernelpca.sklearn.KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
 ]

@@ -764,3 +764,10 @@ def test_too_little_memory_is_said(options, message):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_sparse_rows_with_one_column_far_from_zero():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1e4 + rng.random(500), rng.integers(0, 2, (500, 9))])
+    dense, thin = PCA(3).fit(X), PCA(3).fit(sparse.csr_matrix(X))
+    np.testing.assert_allclose(thin.eigenvalues_, dense.eigenvalues_, rtol=1e-5)

@@ -28,6 +28,11 @@ class Components:
     kind: str
     amount: float = 0.0
 
+    @property
+    def count(self) -> int | None:
+        """The number of components, where it is fixed."""
+        return int(self.amount) if self.kind == "count" else None
+
     def first_guess(self, n: int) -> int:
         """Return how many eigenpairs to ask for at first."""
         return int(self.amount) if self.kind in ("count", "positive") else min(FIRST_GUESS, n)

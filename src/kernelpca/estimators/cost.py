@@ -233,7 +233,7 @@ def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates
 def approximation_that_fits(shape: Shape, limit: int) -> str:
     """Say which approximation would fit where no exact path does."""
     part = Nystrom(min(LANDMARKS, shape.n // 2))
-    m, dtype = part.count(shape.n), np.dtype(f"f{shape.itemsize}")
+    m, dtype = part.size_of(shape.n), np.dtype(f"f{shape.itemsize}")
     layout = Layout(shape.n, m, shape.width, m, dtype, limit, part.candidates(shape.n)).fewer()
     if not layout.fits or layout.r < shape.k:
         return "Even an approximation with landmarks would hardly fit: raise memory_limit."

@@ -12,30 +12,59 @@ from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.plan import Plan, make_plan
 from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap
+from kernelpca.gram import Gram
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Rows, dtype_of, n_rows
-from kernelpca.memory import granted_bytes
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
+from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers.block_krylov import LARGE, SINGLE
+from kernelpca.solvers.protocol import fits_into
 
 
-def lay_out(approximation: FeatureMap, X: Rows, k: int | None, request: Request) -> Layout:
-    """Choose how a fit of k components (None: as many as a rule says) through features of rows X is done."""
+def lay_out(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request) -> Layout:
+    """Choose how a fit through features of rows X that stand for a kernel is done within the memory granted."""
     n, dtype = n_rows(X), dtype_of(X)
-    landmarks = approximation.count(n) if isinstance(approximation, Nystrom) else 0
-    r = landmarks or approximation.size_of(n)
+    r = approximation.size_of(n)
+    check_count(request, r, "n_landmarks" if isinstance(approximation, Nystrom) else "n_features")
+    width = row_bytes(X) // dtype.itemsize
+    single = np.dtype(np.float32)
+    if request.tol >= SINGLE and n >= LARGE:
+        largest = float(np.abs(kernel.diag(spread_rows(X))).max())
+        dtype = single if fits_into(largest, n, single) else dtype
+    landmarks, candidates = (r, approximation.candidates(n)) if isinstance(approximation, Nystrom) else (0, 0)
+    layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates)
+    layout.check()
+    return layout
+
+
+def lay_out_columns(approximation: Nystrom, matrix: Gram | np.ndarray, request: Request) -> Layout:
+    """Choose how a fit on columns of a given matrix is done, and see that they fit beside it."""
+    n, m = matrix.shape[0], approximation.size_of(matrix.shape[0])
+    check_count(request, m, "n_landmarks")
+    held = 2 * n * m * matrix.dtype.itemsize  # as they come, and in order
+    limit = granted_bytes(request.memory_limit) - held
+    layout = Layout(n, m, 0, m, matrix.dtype, limit)
+    if limit <= 0 or not layout.fits:
+        raise MemoryError(
+            f"{m} columns of a matrix of {n} rows need about {readable_bytes(held + layout.bytes)} beside it; "
+            f"{readable_bytes(limit + held)} are granted. Raise memory_limit, or take fewer landmarks."
+        )
+    return layout
+
+
+def check_columns(approximation: Nystrom, matrix: Gram | np.ndarray) -> None:
+    """Refuse landmarks that a given matrix does not have."""
+    if isinstance(matrix, np.ndarray):
+        approximation.indices_of(matrix)
+
+
+def check_count(request: Request, r: int, what: str) -> None:
+    """Refuse more components than features."""
+    k = request.components.count
     if k is not None and k > r:
-        what = "n_landmarks" if landmarks else "n_features"
         raise ValueError(
             f"n_components={k} needs at least as many features, and {what}={r} were asked for. Raise {what} (ten for "
             "each component are a good start), or ask for fewer components."
         )
-    width = row_bytes(X) // dtype.itemsize
-    if request.tol >= SINGLE and n >= LARGE:
-        dtype = np.dtype(np.float32)
-    candidates = approximation.candidates(n) if isinstance(approximation, Nystrom) else 0
-    layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates)
-    layout.check()
-    return layout
 
 
 def plan_features(layout: Layout, name: str, size: int, k: int, request: Request, rates: Rates | None = None) -> Plan:
@@ -47,9 +76,9 @@ def plan_features(layout: Layout, name: str, size: int, k: int, request: Request
         inner,
         path="features",
         reason=(
-            f"{name}; their {matrix}, {size} x {size}, is decomposed ({inner.reason.split(';')[0]}); features are made "
-            f"for {layout.rows} rows at a time in {layout.dtype}"
+            f"{name}; their {matrix}, {size} x {size}, is decomposed with {type(inner.solver).__name__}; features are "
+            f"made for {layout.rows} rows at a time in {layout.dtype}"
         ),
-        predicted_bytes=min(layout.bytes + inner.predicted_bytes, layout.limit),
+        predicted_bytes=layout.bytes + inner.predicted_bytes,
         predicted_seconds=None if rates is None else layout.seconds(rates.entries, rates.flops),
     )

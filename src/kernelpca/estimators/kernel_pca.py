@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from kernelpca.estimators.approximate import explain_features, fit_columns, fit_features
+from kernelpca.estimators.approximate import explain_columns, explain_features, fit_columns, fit_features
 from kernelpca.estimators.attempt import attempt, check_common
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
@@ -174,12 +174,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         kernel = as_kernel(self.kernel)
         callback: Any = None if isinstance(self.callback, str) and self.callback == "bar" else self.callback
         request = self._request(n_rows(rows), callback)
-        if isinstance(kernel, Precomputed):
-            return plan_gram(as_gram(rows), self._sketched(request, n_rows(rows)))
-        approximation = self._feature_map()
-        if approximation is not None:
-            return explain_features(approximation, kernel.resolve(rows), rows, request)
-        return explain_rows(kernel.resolve(rows), rows, self._sketched(request, n_rows(rows)))
+        approximation, exact = self._feature_map(), self._sketched(request, n_rows(rows))
+        if not isinstance(kernel, Precomputed):
+            if approximation is not None:
+                return explain_features(approximation, kernel.resolve(rows), rows, request)
+            return explain_rows(kernel.resolve(rows), rows, exact)
+        if approximation is None:
+            return plan_gram(as_gram(rows), exact)
+        return explain_columns(_of_columns(approximation), rows if _is_block(rows) else as_gram(rows), request)
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
@@ -255,7 +257,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         counted: Any = slice(None)
         if weights is not None:
             counted = weights > 0
-            rows = _submatrix(rows, counted) if isinstance(kernel, Precomputed) else rows[counted]
+            whole = isinstance(kernel, Precomputed) and not _is_block(rows)
+            rows = _submatrix(rows, counted) if whole else rows[counted]
             weights = weights[counted] * (counted.sum() / weights.sum())
         n = n_rows(rows)
         if self.center and n < 2:
@@ -265,28 +268,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         request = replace(self._request(n, callback), scores=scores)
         self.kernel_ = kernel.resolve(rows, weights)
-        fitted = self._decompose(rows, request, weights)
+        fitted = self._decompose(rows, request, weights, counted)
         self._store(fitted, n)
         self._preimage = self._fit_preimage(fitted, rows)
         dropped = weights is not None and not counted.all()
-        self._counted = counted if dropped and isinstance(kernel, Precomputed) else None
+        whole = isinstance(kernel, Precomputed) and not _is_block(rows)
+        self._counted = counted if dropped and whole else None
         return None if dropped else fitted
 
-    def _decompose(self, rows: Any, request: Request, weights: np.ndarray | None) -> Fit:
-        """Take the path that kernel and approximation ask for."""
+    def _decompose(self, rows: Any, request: Request, weights: np.ndarray | None, counted: Any) -> Fit:
+        """Take the path that kernel and approximation ask for; `counted` says which of the rows given are left."""
         approximation, exact = self._feature_map(), self._sketched(request, n_rows(rows))
+        if isinstance(approximation, Nystrom) and weights is not None:
+            approximation = approximation.among(counted)
         if not isinstance(self.kernel_, Precomputed):
             if approximation is not None:
                 return fit_features(approximation, self.kernel_, rows, request, weights)
             return fit_rows(self.kernel_, rows, exact, weights)
         if approximation is None:
             return fit_gram(as_gram(rows), exact, weights)
-        if not isinstance(approximation, Nystrom):
-            raise ValueError(
-                f"{approximation!r} is a map of samples, and a kernel matrix was given: use approximation=Nystrom(...),"
-                " which chooses among its columns, or KernelSketch(...)."
-            )
-        return fit_columns(approximation, rows if _is_block(rows) else as_gram(rows), request, weights)
+        matrix = rows if _is_block(rows) else as_gram(rows)
+        return fit_columns(_of_columns(approximation), matrix, request, weights)
 
     def _feature_map(self) -> FeatureMap | None:
         """Return the features that stand for the kernel, or None where its matrix is used."""
@@ -302,9 +304,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(
                 f"solver={self.solver!r} is not used with {part!r}, which has its own: leave solver='auto'."
             )
-        rule = request.components
-        k = int(rule.amount) if rule.kind == "count" else None
-        return replace(request, solver=part.solver(n, k))
+        return replace(request, solver=part.solver(n, request.components.count))
 
     def _request(self, n: int, callback: Callback | None = None) -> Request:
         """Check the parameters that are no parts, and gather what is asked of the decomposition."""
@@ -401,6 +401,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 def _is_block(K: Any) -> bool:
     """Whether a given matrix is not square: kernel values of all samples with some of them."""
     return isinstance(K, np.ndarray) and K.shape[0] != K.shape[1]
+
+
+def _of_columns(approximation: FeatureMap) -> Nystrom:
+    """Return an approximation that works on columns of a given matrix, or say which ones do."""
+    if not isinstance(approximation, Nystrom):
+        raise ValueError(
+            f"{approximation!r} is a map of samples, and a kernel matrix was given: use approximation=Nystrom(...), "
+            "which chooses among its columns, or KernelSketch(...)."
+        )
+    return approximation
 
 
 def _is_numeric(X: Any) -> bool:

@@ -86,20 +86,21 @@ class Layout:
         return self.rows >= min(SMALLEST, self.n)
 
     def fewer(self) -> Layout:
-        """Return the same with so few features that they fit, or with one."""
+        """Return the same with so few features that they fit, or with two, an even number as pairs need it."""
         smaller = self
-        while smaller.r > 1 and not smaller.fits:
-            smaller = replace(smaller, r=smaller.r // 2, landmarks=smaller.landmarks // 2)
+        while smaller.r > 2 and not smaller.fits:
+            r = max(smaller.r // 4 * 2, 2)
+            smaller = replace(smaller, r=r, landmarks=r if smaller.landmarks else 0)
         return smaller
 
     def check(self) -> None:
         """Refuse more features than the memory granted has room for."""
         if not self.fits:
-            what = "landmarks" if self.landmarks else "features"
+            what, smaller = "landmarks" if self.landmarks else "features", self.fewer()
+            advice = f"Raise memory_limit, or give fewer {what}, such as {smaller.r}."
             raise MemoryError(
                 f"{self.r} {what} of {self.n} rows need about {readable_bytes(self.bytes)} or more; "
-                f"{readable_bytes(self.limit)} are granted. Raise memory_limit, or give fewer {what}, such as "
-                f"{self.fewer().r}."
+                f"{readable_bytes(self.limit)} are granted. {advice if smaller.fits else 'Raise memory_limit.'}"
             )
 
     def seconds(self, entries: float, flops: float) -> float:

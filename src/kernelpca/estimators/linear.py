@@ -225,7 +225,7 @@ class SmallGram(DenseGram):
 
     def __init__(self, rows: CenteredRows, by: str) -> None:
         super().__init__(rows.small(by), True, f"The {by} matrix of the data", symmetric=True)
-        self._least = 4 * EPS * rows.taken_off()
+        self._least = 16 * EPS * rows.taken_off()
 
     def rounding(self) -> float:
         """Return the size below which an eigenvalue is rounding error."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kernelpca.estimators.exact import Request
 from kernelpca.features.kernel import GivenFeatures
-from kernelpca.features.nystrom import Nystrom, NystromFeatures, landmark_space
+from kernelpca.features.nystrom import LandmarkSpace, Nystrom, NystromFeatures, landmark_space
 from kernelpca.features.protocol import FeatureMap, Folded
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, n_rows
 
 LOOKED_AT = 300  # rows of a given matrix that show whether it is positive definite
+FEW = 256  # rows that show how long rows of features are
+LEFT_OUT = 1e-3  # of the smallest wanted eigenvalue: landmarks' directions that may be left out as rounding
 NEGATIVE = 1e-8  # of the largest eigenvalue: negative ones smaller than this are rounding
 
 Pairs = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mapped:
     """n samples with r features each, which are made a block of rows at a time.
 
@@ -38,15 +42,21 @@ class Mapped:
         `fold(U, mean)` turns directions among the features into an affine map of new samples.
     name : str
         What the features are.
+    noise : float
+        Length of the rounding error of a sample's features, in eps.
     pairs : callable or None
         `pairs(a, b)` returns errors of the features and kernel values of pairs of samples, for an estimate.
+    landmarks : int
+        How many landmarks the features come from; 0 for features that are the whole of a feature space.
     used : ndarray or None
-        Samples that the features were chosen by.
+        Samples that are landmarks.
+    floor : float
+        Eigenvalues of the landmarks' own matrix below this were left out as rounding.
     bounded : bool
-        Whether the features are coordinates in a part of the kernel's own feature space, and the kernel positive
-        definite: then what they leave out bounds what they miss.
+        Whether the kernel is positive definite and all of its variance is known: then what landmarks leave out bounds
+        what they miss.
     own_values : ndarray or None
-        Eigenvalues of the landmarks' own matrix, where they are asked for.
+        Eigenvalues of the landmarks' own matrix, where their components are wanted as they are.
     whitening : ndarray of shape (r0, r) or None
         Where `block` returns r0 numbers g instead of features: features are g times this, and it is enough to apply
         it to sums over all samples.
@@ -59,11 +69,19 @@ class Mapped:
     signs: np.ndarray
     fold: Callable[[np.ndarray, np.ndarray], Folded]
     name: str
+    noise: float
     pairs: Pairs | None = None
+    landmarks: int = 0
     used: np.ndarray | None = None
+    floor: float = 0.0
     bounded: bool = False
     own_values: np.ndarray | None = None
     whitening: np.ndarray | None = None
+
+    @property
+    def definite(self) -> bool:
+        """Whether all features count positively."""
+        return bool((self.signs > 0).all())
 
     @property
     def width(self) -> int:
@@ -74,44 +92,58 @@ class Mapped:
         """(r, k) directions among the features -> (width, k): among what a block has."""
         return U if self.whitening is None else self.whitening @ U
 
+    def digits_lost(self, values: np.ndarray, tol: float) -> bool:
+        """Whether rounding of the features may have moved the components of these eigenvalues by more than tol.
+
+        Random errors of length e in the features move S u by about e sqrt(theta), and add n e^2 to eigenvalues.
+        """
+        positive = np.abs(values[values != 0])
+        if not positive.size:
+            return False
+        theta, error = float(positive.min()), float(np.finfo(self.dtype).eps) / 2 * self.noise
+        moved = max(3 * error / np.sqrt(theta), self.n * error**2 / theta)
+        left_out = self.floor * self.n / max(self.landmarks, 1) / theta
+        return moved > tol or left_out > LEFT_OUT
+
 
 def map_rows(
-    approximation: FeatureMap,
-    kernel: Kernel,
-    X: Rows,
-    center: bool,
-    dtype: np.dtype,
-    rng: np.random.Generator,
-    k: int | None = None,
+    approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request, dtype: np.dtype, rng: np.random.Generator
 ) -> Mapped:
-    """Choose features for rows X of a resolved kernel, of which k components are wanted (None: not known)."""
-    features = approximation.fit(kernel, X, rng, center, dtype)
-    landmarks = features if isinstance(features, NystromFeatures) else None
-    eps = float(np.finfo(dtype).eps) / 2
-    raw = landmarks is not None and k is not None and landmarks.space.keeps_digits(eps, k)
+    """Choose features for rows X of a resolved kernel, to be made in this precision."""
+    features = approximation.fit(kernel, X, rng, request.center, dtype)
+    known: dict[str, Any] = {
+        "n": n_rows(X),
+        "size": features.size,
+        "dtype": dtype,
+        "signs": features.signs,
+        "fold": features.fold,
+        "name": features.name,
+        "pairs": lambda a, b: (features.error(X[a], X[b]), kernel(X[a], X[b])),
+    }
+    if not isinstance(features, NystromFeatures):
+        lengths = features.map_and_squares(X[:FEW], dtype)[1]
+        noise = float(np.sqrt(lengths.max()))
+        return Mapped(block=lambda rows: features.map_and_squares(X[rows], dtype), noise=noise, **known)
+    space, k = features.space, request.components.count
+    raw = k is not None and space.keeps_digits(float(np.finfo(dtype).eps) / 2, k, n_rows(X), request.tol)
 
     def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        if landmarks is not None:
-            return landmarks.map_and_squares(X[rows], dtype, whiten=not raw)
-        return features.map_and_squares(X[rows], dtype)
+        C, squares = features.values_and_squares(X[rows], dtype)
+        return (space.inner_products if raw else space.coordinates)(C), squares
 
     return Mapped(
-        n_rows(X),
-        features.size,
-        dtype,
-        block,
-        features.signs,
-        features.fold,
-        features.name,
-        lambda a, b: (features.error(X[a], X[b]), kernel(X[a], X[b])),
-        landmarks.indices if landmarks else None,
-        landmarks is not None and kernel.positive_definite,
-        landmarks.space.values if landmarks and getattr(approximation, "form", "") == "extension" else None,
-        landmarks.space.R if landmarks and raw else None,
+        block=block,
+        used=features.indices,
+        bounded=kernel.positive_definite,
+        whitening=space.R if raw else None,
+        **_of_landmarks(space, approximation),
+        **known,
     )
 
 
-def map_columns(approximation: Nystrom, matrix: Gram | np.ndarray, center: bool, rng: np.random.Generator) -> Mapped:
+def map_columns(
+    approximation: Nystrom, matrix: Gram | np.ndarray, request: Request, rng: np.random.Generator
+) -> Mapped:
     """Choose landmarks among the samples of a given matrix; an (n, m) array holds the columns of given landmarks."""
     if isinstance(matrix, np.ndarray):
         idx, C, name, diagonal = approximation.indices_of(matrix), matrix, "The columns that were given", None
@@ -123,7 +155,7 @@ def map_columns(approximation: Nystrom, matrix: Gram | np.ndarray, center: bool,
         C, diagonal = matrix.columns(idx), matrix.diagonal()
     extension = approximation.form == "extension"
     eps = float(np.finfo(C.dtype).eps)
-    space, order = landmark_space(C[idx].astype(np.float64), center, definite, extension, eps)
+    space, order = landmark_space(C[idx].astype(np.float64), request.center, definite, extension, eps)
     C = np.ascontiguousarray(C[:, order])
     new = GivenFeatures(len(idx), order) if diagonal is None else GivenFeatures(len(C), idx[order])
 
@@ -138,18 +170,29 @@ def map_columns(approximation: Nystrom, matrix: Gram | np.ndarray, center: bool,
         return space.error(values, C[a], C[b]), values
 
     return Mapped(
-        len(C),
-        space.size,
-        C.dtype,
-        block,
-        space.signs,
-        lambda U, mean: Folded(new, *space.fold(U, mean)),
-        name,
-        None if diagonal is None else pairs,
-        idx,
-        definite and diagonal is not None,
-        space.values if extension else None,
+        n=len(C),
+        size=space.size,
+        dtype=C.dtype,
+        block=block,
+        signs=space.signs,
+        fold=lambda U, mean: Folded(new, *space.fold(U, mean)),
+        name=name,
+        pairs=None if diagonal is None else pairs,
+        used=idx,
+        bounded=definite and diagonal is not None,
+        **_of_landmarks(space, approximation),
     )
+
+
+def _of_landmarks(space: LandmarkSpace, approximation: FeatureMap) -> dict[str, Any]:
+    """Return what the span of landmarks tells, whatever they are landmarks of."""
+    extension = isinstance(approximation, Nystrom) and approximation.form == "extension"
+    return {
+        "noise": space.entry * float(np.linalg.norm(space.R)),
+        "landmarks": len(space.offset),
+        "floor": space.level,
+        "own_values": space.values if extension else None,
+    }
 
 
 def looks_definite(W: np.ndarray) -> bool:

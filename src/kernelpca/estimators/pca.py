@@ -270,6 +270,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return Request(
             components=as_components(wanted, min(n, d)),
             center=False,
+            exact_scores=True,
             tol=self.tol,
             memory_limit=granted_bytes(self.memory_limit),
             rng=as_generator(self.random_state),

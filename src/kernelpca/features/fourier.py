@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from kernelpca.features.protocol import ExplicitFeatures, FeatureMap
+from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.algebra import Normalized, Product, Scale, Shift, Sum
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
@@ -20,7 +20,7 @@ from kernelpca.kernels.stationary import RBF, Cauchy, Matern, RationalQuadratic
 FORMS = ("cos", "sin", "paired")
 
 
-class RandomFourier(FeatureMap):
+class RandomFourier(RandomFeatures):
     """Random Fourier features of a stationary kernel: z(x)'z(y) is an unbiased estimate of k(x, y).
 
     With random frequencies W drawn from the kernel's spectrum, z(x) = sqrt(2 k(0) / r) cos(W x + b), or the same with

@@ -221,8 +221,8 @@ def leverage_scores(
     gram: Gram, diagonal: np.ndarray, rows: np.ndarray, chosen: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return the ridge leverage scores (size,) of some rows, as a weighted sample of rows sees them."""
-    C = gram.columns(chosen)[rows] * weights
-    W = gram.columns(chosen)[chosen] * np.outer(weights, weights)
+    columns = gram.columns(chosen) * weights.astype(gram.dtype)
+    C, W = columns[rows], columns[chosen] * weights[:, None]
     values, Q = np.linalg.eigh(W.astype(np.float64))
     ridge = max(float(np.maximum(values, 0.0).sum()) / len(values), float(np.finfo(np.float64).tiny))
     explained = np.square(C.astype(np.float64) @ Q) @ (1.0 / (np.maximum(values, 0.0) + ridge))

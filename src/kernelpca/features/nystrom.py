@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 
 from kernelpca.features.kernel import KernelFeatures
 from kernelpca.features.landmarks import LANDMARKS, Landmarks, as_landmarks
-from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move, origin_of
+from kernelpca.features.protocol import BLOCK_ROWS, ExplicitFeatures, FeatureMap, Folded, move, origin_of
 from kernelpca.gram import Gram, TiledGram
 from kernelpca.gram.dense import check_symmetric
 from kernelpca.gram.protocol import check_finite
@@ -24,7 +24,6 @@ MOST = 1000  # landmarks when the user sets no number
 LOOKED_AT = 5000  # rows looked at to choose landmarks, at least
 PANELS = 8  # that a product with a triangular matrix is cut into
 GIVEN = "given"
-LOST = 100.0  # of the k-th eigenvalue: estimate of rounding from which features, not only their sums, are whitened
 INDEFINITE = 1e-3  # of the largest eigenvalue in size: smaller ones of an indefinite block are left out
 
 
@@ -51,8 +50,12 @@ class LandmarkSpace:
         Eigenvalues of the landmarks' own matrix, where coordinates are along its eigenvectors.
     centered : bool
         Whether the origin is the mean of the landmarks.
-    longest : float
-        The largest squared length of a row of the landmarks' own matrix.
+    entry : float
+        The largest kernel value of two landmarks, in size.
+    level : float
+        Eigenvalues of the landmarks' own matrix below this were left out as rounding.
+    factor, lengths : ndarray of shape (r, r), (r,), or None
+        The Cholesky factor of the landmarks' own matrix, and the squared lengths of its rows.
     """
 
     R: np.ndarray
@@ -62,7 +65,10 @@ class LandmarkSpace:
     signs: np.ndarray
     values: np.ndarray | None
     centered: bool
-    longest: float
+    entry: float
+    level: float
+    factor: np.ndarray | None = None
+    lengths: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -76,16 +82,28 @@ class LandmarkSpace:
             C -= C.mean(axis=1, keepdims=True)
         return C[:, : len(self.R)]
 
-    def keeps_digits(self, eps: float, k: int) -> bool:
-        """Whether sums of products g g', each rounded to eps, tell the leading k eigenvalues after R is applied.
+    def keeps_digits(self, eps: float, k: int, n: int, tol: float) -> bool:
+        """Whether sums of products g g' over n samples, rounded to eps, are as good as sums over features g R.
 
-        Rounding of the sums, whose scale is that of the landmarks' own squared matrix, grows by |R|^2; what it must
-        stay below is about the k-th pivot. The estimate is far from sharp: at LOST residuals were seen to be 3e-5.
+        An entry (i, j) of the sums is off by about eps sqrt(d_i d_j), d their diagonal, less where many blocks are
+        added up; the landmarks themselves, a sample of the rows, tell d, the leading k directions u and their
+        eigenvalues theta. Random errors E move R'E R u by sqrt(sum_i d_i |R_i|^2) sqrt(sum_j d_j (R u)_j^2) eps, and
+        the trace by |D^(1/2) R R' D^(1/2)|_F eps.
         """
-        if not self.triangular or k > self.size:
+        if self.factor is None or self.lengths is None or not 2 * k <= self.size:
             return False
-        growth = spectral_norm(self.R) ** 2 * self.R[k - 1, k - 1] ** 2
-        return bool(2 * np.sqrt(self.size) * eps * self.longest * growth < LOST)
+        unit = eps * min(np.sqrt(BLOCK_ROWS / n), 1.0)
+        rng = np.random.default_rng(0)
+        V = rng.standard_normal((self.size, 2 * k))
+        for _ in range(4):
+            V = np.linalg.qr(self.factor.T @ (self.factor @ V))[0]
+        values, U = np.linalg.eigh(V.T @ (self.factor.T @ (self.factor @ V)))
+        U, theta = V @ U[:, -k:], np.maximum(values[-k:], np.finfo(np.float64).tiny)
+        P = np.sqrt(self.lengths)[:, None] * self.R
+        residual = unit * float(np.linalg.norm(P)) * float((np.linalg.norm(P @ U, axis=0) / theta).max())
+        signs = rng.choice([-1.0, 1.0], (self.size, 16))
+        trace = unit * float(np.sqrt(np.square(P.T @ (P @ signs)).sum() / 16)) / float(np.square(self.factor).sum())
+        return residual < 0.3 * max(tol, 1e-10) and trace < 0.3 * max(tol, 1e-10)
 
     def coordinates(self, C: np.ndarray) -> np.ndarray:
         """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""
@@ -137,17 +155,22 @@ def landmark_space(
     offset, square = (W.mean(axis=0), float(W.mean())) if center else (np.zeros(m), 0.0)
     inner = W - offset - offset[:, None] + square if center else W
     largest = float(np.abs(inner.diagonal()).max(initial=0.0))
-    longest = float(np.square(inner).sum(axis=1).max(initial=0.0))
-    scale = max(largest, 1e-3 * float(np.abs(W).max(initial=0.0)) if center else 0.0)
+    entry = float(np.abs(W).max(initial=0.0))
+    scale = max(largest, 1e-3 * entry if center else 0.0)
     level = 10.0 * max(eps * np.sqrt(m), float(np.finfo(np.float64).eps) * m) * scale
     with one_blas_thread:
         if definite and not eigen:
             factor, order, rank, _ = lapack.dpstrf(inner, tol=level, lower=1)
             order, rank = order - 1, min(rank, m - 1) if center else rank  # m points span m - 1 differences
-            R = np.zeros((1, 1))
-            if rank and largest > level:
-                R = np.ascontiguousarray(lapack.dtrtri(np.tril(factor[:rank, :rank]), lower=1)[0].T)
-            return LandmarkSpace(R, True, offset[order], square, np.ones(len(R)), None, center, longest), order
+            if not rank or largest <= level:
+                R = np.zeros((1, 1))
+                return LandmarkSpace(R, True, offset[order], square, np.ones(1), None, center, entry, level), order
+            L = np.tril(factor[:rank, :rank])
+            R = np.ascontiguousarray(lapack.dtrtri(L, lower=1)[0].T)
+            lengths = np.square(inner[order[:rank]]).sum(axis=1)
+            signs = np.ones(rank)
+            space = LandmarkSpace(R, True, offset[order], square, signs, None, center, entry, level, L, lengths)
+            return space, order
         values, Q = np.linalg.eigh(inner)
     if not definite:
         level = max(level, INDEFINITE * float(np.abs(values).max(initial=0.0)))
@@ -156,9 +179,10 @@ def landmark_space(
     if definite:
         values, Q = values[values > 0], Q[:, values > 0]
     if not values.size:
-        Q, values = np.zeros((m, 1)), np.ones(1)
-    R = Q / np.sqrt(np.abs(values))
-    return LandmarkSpace(R, False, offset, square, np.sign(values), values, center, longest), np.arange(m)
+        R, values, signs = np.zeros((m, 1)), np.zeros(1), np.ones(1)
+    else:
+        R, signs = Q / np.sqrt(np.abs(values)), np.sign(values)
+    return LandmarkSpace(R, False, offset, square, signs, values, center, entry, level), np.arange(m)
 
 
 @dataclass(frozen=True)
@@ -207,17 +231,16 @@ class NystromFeatures(ExplicitFeatures):
         """(n, d) -> (n, r)."""
         return self.space.coordinates(self._values(move(X, self.origin, dtype)))
 
-    def map_and_squares(
-        self, X: Rows, dtype: np.dtype | None = None, whiten: bool = True
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin.
+    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin."""
+        C, squares = self.values_and_squares(X, dtype)
+        return self.space.coordinates(C), squares
 
-        Without whitening, inner products g (n, r0) with the landmarks in place of features g R.
-        """
+    def values_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, m), (n,): kernel values with the landmarks, and the same squared distances."""
         X = move(X, self.origin, dtype)
         C = self._values(X)
-        squares = self.space.squares(self.kernel.diag(X), C)
-        return (self.space.coordinates if whiten else self.space.inner_products)(C), squares
+        return C, self.space.squares(self.kernel.diag(X), C)
 
     def error(self, A: Rows, B: Rows) -> np.ndarray:
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
@@ -300,11 +323,12 @@ class Nystrom(FeatureMap):
         if self.n_landmarks is not None:
             check_whole(self.n_landmarks, "n_landmarks", self)
 
-    def count(self, n: int) -> int:
-        """Return how many landmarks n rows give."""
+    def size_of(self, n: int) -> int:
+        """Return how many landmarks n rows give, or say what is wrong with the number asked for."""
+        self.check()
         given = self.given()
         if given is not None:
-            return n_rows(given) if np.ndim(given) or sparse.issparse(given) else 1
+            return max(n_rows(given) if np.ndim(given) or sparse.issparse(given) else 1, 1)
         if self.n_landmarks is not None and self.n_landmarks > n:
             raise ValueError(
                 f"Nystrom(n_landmarks={self.n_landmarks}): more landmarks than the {n} rows. Give at most {n}, or None."
@@ -315,7 +339,17 @@ class Nystrom(FeatureMap):
         """Return how many of n rows are at most looked at to choose landmarks."""
         way = LANDMARKS.get(self.landmarks) if isinstance(self.landmarks, str) else self.landmarks
         each = getattr(way, "candidates", Landmarks.candidates)
-        return 0 if each is None or self.given() is not None else candidate_count(n, self.count(n), each)
+        return 0 if each is None or self.given() is not None else candidate_count(n, self.size_of(n), each)
+
+    def among(self, counted: np.ndarray) -> Nystrom:
+        """Return the same for the rows that count: landmarks given by number are numbered anew."""
+        given = self.given()
+        if given is None or not _are_numbers_of_rows(given):
+            return self
+        idx = as_indices(given, len(counted))
+        if not counted[idx].all():
+            raise ValueError(f"landmarks: row {idx[~counted[idx]][0]} has a sample weight of 0, so it is left out.")
+        return Nystrom(self.n_landmarks, (np.cumsum(counted) - 1)[idx], self.form)
 
     def given(self) -> Any:
         """Return the user's own landmarks, or None where a way to choose them was given."""
@@ -329,7 +363,7 @@ class Nystrom(FeatureMap):
         if given is not None:
             return as_indices(given, gram.shape[0]), _describe(len(given), GIVEN)
         way, why = as_landmarks(self.landmarks, definite, gram.diagonal())
-        m = self.count(gram.shape[0])
+        m = self.size_of(gram.shape[0])
         return way.select(gram, m, rng), _describe(m, f"{type(way).__name__}: {why}")
 
     def indices_of(self, C: np.ndarray) -> np.ndarray:
@@ -358,16 +392,16 @@ class Nystrom(FeatureMap):
             check_same_width(X, Z)
             _refuse_twins(Z)
             return move(Z, origin, dtype_of(X)), None, _describe(n_rows(Z), GIVEN)
-        m = self.count(n)
+        m = self.size_of(n)
         sample = X[np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))] if n > LOOKED_AT else X
         way, why = as_landmarks(self.landmarks, kernel.positive_definite, diagonal(kernel, sample))
-        rows = np.arange(n)
-        if way.candidates is not None:
-            rows = np.sort(rng.choice(n, candidate_count(n, m, way.candidates), replace=False))
-        candidates = move(X[rows], origin, dtype)
-        gram = TiledGram(kernel, candidates)
         name = _describe(m, f"{type(way).__name__}: {why}")
-        Z, chosen = way.choose(gram, candidates, m, rng)
+        if way.candidates is None:
+            idx = way.select(TiledGram(kernel, X), m, rng)
+            return move(X[idx], origin), idx, name
+        rows = np.sort(rng.choice(n, candidate_count(n, m, way.candidates), replace=False))
+        candidates = move(X[rows], origin, dtype)
+        Z, chosen = way.choose(TiledGram(kernel, candidates), candidates, m, rng)
         if chosen is None:
             return Z.astype(dtype_of(X), copy=False), None, name
         idx = rows[chosen]
@@ -381,15 +415,6 @@ def candidate_count(n: int, m: int, each: int) -> int:
 
 def _describe(m: int, way: str) -> str:
     return f"Nyström features of {m} landmarks ({way})"
-
-
-def spectral_norm(A: np.ndarray, steps: int = 8) -> float:
-    """(n, n) -> about the largest singular value, from a few steps of the power method."""
-    v = np.ones(A.shape[1]) / np.sqrt(A.shape[1])
-    for _ in range(steps):
-        v = A.T @ (A @ v)
-        v /= max(float(np.linalg.norm(v)), float(np.finfo(np.float64).tiny))
-    return float(np.linalg.norm(A @ v))
 
 
 def as_indices(given: Any, n: int) -> np.ndarray:

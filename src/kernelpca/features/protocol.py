@@ -119,16 +119,24 @@ class ExplicitFeatures(Features):
 class FeatureMap(Part, ABC):
     """How features that stand for a kernel are chosen: z(x)'z(y) is about k(x, y)."""
 
-    n_features: int
-
     @abstractmethod
     def fit(
         self, kernel: Kernel, X: Rows, rng: np.random.Generator, center: bool = True, dtype: np.dtype | None = None
     ) -> ExplicitFeatures:
         """Choose features for a resolved kernel and training rows; `dtype` is the precision they are made in."""
 
+    @abstractmethod
     def size_of(self, n: int) -> int:
         """Return how many features n rows give, or say what is wrong with the number asked for."""
+
+
+class RandomFeatures(FeatureMap):
+    """Features that are drawn, as many as asked for."""
+
+    n_features: int
+
+    def size_of(self, n: int) -> int:
+        """Return the number asked for."""
         return check_whole(self.n_features, "n_features", self)
 
 

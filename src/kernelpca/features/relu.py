@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from kernelpca.features.fourier import check_width
-from kernelpca.features.protocol import ExplicitFeatures, FeatureMap
+from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.kernels.dot import ArcCosine
 from kernelpca.kernels.spectral import sample
 
 
-class RandomReLU(FeatureMap):
+class RandomReLU(RandomFeatures):
     """Random ReLU features sqrt(2/r) max(W x, 0) of the arc-cosine kernel of order 1, rows of W from N(0, I).
 
     z(x)'z(y) is an unbiased estimate of |x||y| (sin t + (pi - t) cos t) / pi, t the angle between x and y; with

@@ -14,7 +14,7 @@ from kernelpca.parts import Part, check_whole
 from kernelpca.solvers.certificate import Approximation
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
 from kernelpca.solvers.rayleigh_ritz import orthonormal_columns, rayleigh_ritz, residual_matrix
-from kernelpca.tall import inner, times
+from kernelpca.tall import times
 
 SPARE = 8  # vectors carried beyond the wanted ones
 
@@ -97,19 +97,19 @@ class Sketch(Solver):
         n = gram.shape[0]
         P = self.projection.fit(n, min(self.n_features, n), rng).part(slice(0, n))
         Y = watch.matmat(np.asarray(P.toarray() if sparse.issparse(P) else P, dtype=gram.dtype))
-        squares, S = np.linalg.eigh(inner(Y, Y))
-        kept = squares > 100 * float(np.finfo(gram.dtype).eps) * max(squares.max(initial=0.0), 0.0)
-        squares, S = squares[kept][::-1], S[:, kept][:, ::-1]
-        V = times(Y, S / np.sqrt(squares)) if squares.size else np.zeros((n, 0), gram.dtype)
+        Q, R = np.linalg.qr(Y)
+        S, sizes, _ = np.linalg.svd(R)
+        sizes = sizes[sizes > 10 * float(np.finfo(gram.dtype).eps) * sizes.max(initial=0.0)].astype(np.float64)
+        V = times(Q, S[:, : len(sizes)])
         name = f"{self.n_features} numbers for each row of the matrix ({self.projection!r})"
-        evidence = Approximation(name, *_error(gram, V, np.sqrt(squares), rng))
+        evidence = Approximation(name, *_error(gram, V, sizes, rng))
         V = orthonormal_columns(_filled(V[:, : min(k + SPARE, n)], k, rng))
         products = watch.matmat(V)
-        if self.form == "ritz" or len(squares) < k:
+        if self.form == "ritz" or len(sizes) < k:
             values, vectors, products = rayleigh_ritz(V, products)
             R = residual_matrix(values, vectors, products)
             return Ritz(values, vectors[:, :k], products[:, :k], R.T @ R, approximation=evidence)
-        return Ritz(np.sqrt(squares[:k]), orthonormal_columns(products[:, :k]), approximation=evidence)
+        return Ritz(sizes[:k], orthonormal_columns(products[:, :k]), approximation=evidence)
 
     def _warn(self, certificate: Any, watch: Watch) -> None:
         """Say nothing: these passes are what was asked for, and the certificate says how good they are."""

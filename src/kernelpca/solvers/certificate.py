@@ -40,9 +40,9 @@ class Approximation:
             f"{self.name} reproduce kernel values to {self.error:.2g} ± {self.standard_error:.1g} (root mean square; "
             f"that of the values is {self.scale:.2g})"
         )
-        if self.missed is not None and self.missed <= 1:
-            text += f"; exact kernel PCA captures at most {self.missed:.2g} times more variance"
-        return text
+        if self.missed is None:
+            return text
+        return text + f"; exact kernel PCA captures at most {self.missed:.2%} more variance than this"
 
 
 @dataclass(frozen=True)
