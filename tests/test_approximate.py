@@ -472,6 +472,8 @@ def test_parameters_are_reached_by_name_and_tuned():
     search = GridSearchCV(model("nystrom", 2), {"approximation__n_landmarks": [5, 20]}, cv=2).fit(X)
     assert search.best_params_ == {"approximation__n_landmarks": 20}
     assert model("fourier").set_params(approximation__n_features=10).approximation == RandomFourier(10)
+    with pytest.raises(ValueError, match="approximation is None"):
+        model(None).set_params(approximation__n_landmarks=5)
     piped = make_pipeline(model("nystrom", 2)).fit(X)
     assert piped.transform(X).shape == (60, 2)
 

@@ -33,6 +33,12 @@ def test_similarity_forgets_length_and_sign(seed, factor, sign):
     assert eigenvector_similarity(U, 0 * V).sum() == 0
 
 
+def test_similarity_of_huge_tiny_and_single_vectors():
+    V = np.random.default_rng(0).standard_normal((5, 2))
+    np.testing.assert_allclose(eigenvector_similarity(1e200 * V, 1e-200 * V), 1)
+    assert eigenvector_similarity([1.0, 0.0], [1.0, 1.0]) == pytest.approx(np.sqrt(0.5))
+
+
 def test_differences_of_eigenvalues():
     np.testing.assert_allclose(
         eigenvalue_difference([4.0, -2.0, 0.0, 0.0], [3.0, -3.0, 0.0, 1.0]), [0.25, 0.5, 0, np.inf]

@@ -38,10 +38,8 @@ def eigenvector_similarity(exact: Any, approximate: Any) -> np.ndarray:
     Scores of training rows are eigenvectors up to a factor, so they can be compared as they are. A column of zeros is
     like none. Tutorial, eq. 66.
     """
-    exact, approximate = _pair(exact, approximate)
-    products = np.abs(np.einsum("ij,ij->j", exact, approximate))
-    lengths = np.linalg.norm(exact, axis=0) * np.linalg.norm(approximate, axis=0)
-    return np.minimum(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0), 1.0)
+    exact, approximate = (_unit_columns(V) for V in _pair(exact, approximate))
+    return np.minimum(np.abs(np.einsum("ij,ij->j", exact, approximate)), 1.0)
 
 
 def eigenvalue_difference(exact: Any, approximate: Any) -> np.ndarray:
@@ -72,6 +70,15 @@ def principal_angles(A: Any, B: Any) -> np.ndarray:
     if len(A) != len(B):
         raise ValueError(f"A has {len(A)} rows and B has {len(B)}: subspaces of one space have columns of one length.")
     return subspace_angles(A, B)[::-1]
+
+
+def _unit_columns(V: np.ndarray) -> np.ndarray:
+    """(n, k) or (n,) -> (n, k): columns of length one, and of zero if they are zero, whatever their size was."""
+    V = V.reshape(len(V), -1)
+    for size in (lambda V: np.abs(V).max(axis=0), lambda V: np.linalg.norm(V, axis=0)):
+        lengths = size(V)
+        V = V / np.where(lengths > 0, lengths, 1.0)
+    return V
 
 
 def _pair(exact: Any, approximate: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -268,7 +268,8 @@ def _assemble(
     rng: np.random.Generator,
 ) -> Fit:
     """Fold directions into an affine map of new samples; components that the features have no variance for are zero."""
-    some = mapped.block(slice(0, LOOKED_AT))[0] @ mapped.from_block(found.U) - found.mean @ found.U
+    first = mapped.block(slice(0, LOOKED_AT))[0] if kept is None else kept[:LOOKED_AT]
+    some = first @ mapped.from_block(found.U) - found.mean @ found.U
     U, mean, values = found.U * leading_signs(some), found.mean, found.values
     folded = mapped.fold(U, mean)
     missing = (request.components.count or 0) - len(values)

@@ -139,7 +139,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         names = {"kernel": as_kernel, "approximation": as_approximation, "solver": as_solver, "preimage": as_preimage}
         for part, find in names.items():
             given = params.get(part, getattr(self, part))
-            if isinstance(given, str) and given != "auto" and any(name.startswith(part + "__") for name in params):
+            nested = next((name for name in params if name.startswith(part + "__")), None)
+            if given is None and nested:
+                raise ValueError(f"{nested} cannot be set: {part} is None. Give {part} a name or an object first.")
+            if isinstance(given, str) and given != "auto" and nested:
                 params = {part: find(given), **{name: value for name, value in params.items() if name != part}}
         return super().set_params(**params)
 

@@ -23,7 +23,7 @@ EXHAUSTED = 1e-7  # of the trace: what is left of it is rounding
 class Landmarks(Part, ABC):
     """A way to choose m of n rows, through the Gram matrix alone."""
 
-    candidates: int | None = 5  # random rows looked at for each landmark, where there are many; None: all, or none
+    candidates: int | None = 3  # random rows looked at for each landmark, where there are many; None: all, or none
     needs_definite: bool = False
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Diagonal(Landmarks):
 class ColumnNorm(Landmarks):
     """With probability in proportion to the squared length of a column of the matrix (tutorial, eq. 65).
 
-    All of the matrix is looked at, or that of five random rows for each landmark.
+    All of the matrix is looked at, or that of three random rows for each landmark.
     """
 
     def select(self, gram: Gram, m: int, rng: np.random.Generator) -> np.ndarray:

@@ -16,12 +16,12 @@ from kernelpca.gram import Gram, TiledGram
 from kernelpca.gram.dense import check_symmetric
 from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import diagonal
-from kernelpca.kernels.base import Kernel, Rows, check_same_width, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.parts import check_whole
 from kernelpca.tiles import blocks, one_blas_thread
 
 MOST = 1000  # landmarks when the user sets no number
-LOOKED_AT = 5000  # rows looked at to choose landmarks, at least
+LOOKED_AT = 3000  # rows looked at to choose landmarks, at least
 PANELS = 8  # that a product with a triangular matrix is cut into
 GIVEN = "given"
 INDEFINITE = 1e-3  # of the largest eigenvalue in size: smaller ones of an indefinite block are left out
@@ -95,7 +95,7 @@ class LandmarkSpace:
         unit = eps * min(np.sqrt(BLOCK_ROWS / n), 1.0)
         rng = np.random.default_rng(0)
         V = rng.standard_normal((self.size, 2 * k))
-        for _ in range(4):
+        for _ in range(2):
             V = np.linalg.qr(self.factor.T @ (self.factor @ V))[0]
         values, U = np.linalg.eigh(V.T @ (self.factor.T @ (self.factor @ V)))
         U, theta = V @ U[:, -k:], np.maximum(values[-k:], np.finfo(np.float64).tiny)
@@ -388,9 +388,7 @@ class Nystrom(FeatureMap):
             if _are_numbers_of_rows(given):
                 idx = as_indices(given, n)
                 return move(X[idx], origin), idx, _describe(len(idx), GIVEN)
-            Z = kernel.check(given)
-            check_same_width(X, Z)
-            _refuse_twins(Z)
+            Z = _checked(kernel, given, X)
             return move(Z, origin, dtype_of(X)), None, _describe(n_rows(Z), GIVEN)
         m = self.size_of(n)
         sample = X[np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))] if n > LOOKED_AT else X
@@ -423,7 +421,7 @@ def as_indices(given: Any, n: int) -> np.ndarray:
     if idx.ndim != 1 or idx.dtype.kind not in "iu" or len(idx) == 0:
         raise ValueError(
             f"landmarks={given!r}: give the name of a way to choose them, a list of row numbers, or the landmarks "
-            "themselves as rows; their number is n_landmarks."
+            "themselves as rows; their number is n_landmarks, and np.flatnonzero(mask) turns a mask into row numbers."
         )
     if idx.min() < -n or idx.max() >= n:
         raise ValueError(
@@ -438,7 +436,19 @@ def as_indices(given: Any, n: int) -> np.ndarray:
 
 def _are_numbers_of_rows(given: Any) -> bool:
     """Whether what was given are row numbers, or a single one, and not landmarks themselves."""
-    return np.ndim(given) < 2 and not sparse.issparse(given) and np.asarray(given).dtype.kind in "iuf"
+    return np.ndim(given) < 2 and not sparse.issparse(given) and np.asarray(given).dtype.kind in "iufb"
+
+
+def _checked(kernel: Kernel, given: Any, X: Rows) -> Rows:
+    """Return landmarks that were given as rows for the kernel, or say what is wrong with them."""
+    try:
+        Z = kernel.check(given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"landmarks: {error}") from error
+    if getattr(X, "ndim", 1) == 2 and Z.shape[1] != X.shape[1]:
+        raise ValueError(f"landmarks have {Z.shape[1]} columns, and X has {X.shape[1]}: both need the same columns.")
+    _refuse_twins(Z)
+    return Z
 
 
 def _refuse_twins(Z: Rows) -> None:

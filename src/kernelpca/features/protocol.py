@@ -12,7 +12,7 @@ from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
 from kernelpca.parts import Part, check_whole
 from kernelpca.tiles import available_threads, blocks, share_out
 
-FEW = 256  # rows that show how far rows are from their mean
+MANY, FEW = 4096, 256  # rows that are many, and rows that show how far rows are from their mean
 BLOCK_ROWS = 2048  # rows whose features are made at a time, where memory allows
 
 
@@ -143,13 +143,15 @@ class RandomFeatures(FeatureMap):
 def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost.
 
-    None where that is not so, or where the mean is no longer than rows differ from it: then it costs less than a digit.
+    None where that is not so, or where it would cost more than it saves: many rows, and a mean no longer than rows
+    differ from it.
     """
     if not (kernel.stationary or (center and kernel.movable)) or not isinstance(X, np.ndarray) or X.ndim != 2:
         return None
     mean = X.mean(axis=0, dtype=np.float64)
-    spread = float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean())
-    return None if float(mean @ mean) <= spread else mean.astype(X.dtype)
+    if len(X) >= MANY and float(mean @ mean) <= float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean()):
+        return None
+    return mean.astype(X.dtype)
 
 
 def move(X: Rows, origin: np.ndarray | None, dtype: np.dtype | None = None) -> Rows:

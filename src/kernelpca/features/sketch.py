@@ -102,7 +102,7 @@ class Sketch(Solver):
         sizes = sizes[sizes > 10 * float(np.finfo(gram.dtype).eps) * sizes.max(initial=0.0)].astype(np.float64)
         V = times(Q, S[:, : len(sizes)])
         name = f"{self.n_features} numbers for each row of the matrix ({self.projection!r})"
-        evidence = Approximation(name, *_error(gram, V, sizes, rng))
+        evidence = Approximation(name, *_error(gram, V, sizes, rng), of_matrix=True)
         V = orthonormal_columns(_filled(V[:, : min(k + SPARE, n)], k, rng))
         products = watch.matmat(V)
         if self.form == "ritz" or len(sizes) < k:

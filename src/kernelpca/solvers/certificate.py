@@ -23,8 +23,10 @@ class Approximation:
     scale : float
         Root mean square of the kernel values themselves.
     missed : float or None
-        At most this fraction more variance than captured here is captured by exact kernel PCA, for certain; None
-        where no bound is known.
+        At most this fraction more variance than captured here is captured by exact kernel PCA; None where no bound
+        is known.
+    of_matrix : bool
+        Whether the residuals of the certificate are those of the kernel matrix itself, and not of the features'.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Approximation:
     standard_error: float
     scale: float
     missed: float | None = None
+    of_matrix: bool = False
 
     def __str__(self) -> str:
         if np.isnan(self.error):
@@ -125,17 +128,18 @@ class Certificate:
 
     def __str__(self) -> str:
         k = len(self.residuals)
-        text = f"{k} component{'s' if k != 1 else ''}"
+        count = f"{k} component{'s' if k != 1 else ''}"
         if self.grade == "exact":
-            text += f", solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})"
+            solved = f"solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})"
         else:
-            text += f" after {self.passes} pass{'es' if self.passes != 1 else ''}: {self.measured()}, {self._verdict()}"
-            if self.approximation is None:
-                text += f"; {self._bounded()}"
-        sentences = [text, *(_hard_to_tell(group) for group in self.clusters)]
-        if self.approximation is not None:
-            sentences.append(str(self.approximation))
-        return ". ".join(sentences) + "."
+            passes = f"after {self.passes} pass{'es' if self.passes != 1 else ''}"
+            solved = f"{passes}: {self.measured()}, {self._verdict()}"
+        if self.approximation is not None and not self.approximation.of_matrix:
+            sentences = [f"{count} through features. {self.approximation}", f"Their own eigenproblem, {solved}"]
+        else:
+            sentences = [f"{count}, {solved}" if self.grade == "exact" else f"{count} {solved}; {self._bounded()}"]
+            sentences += [] if self.approximation is None else [str(self.approximation)]
+        return ". ".join([*sentences, *(_hard_to_tell(group) for group in self.clusters)]) + "."
 
     def _verdict(self) -> str:
         verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"
