@@ -15,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 import reference
 from kernelpca import KernelPCA
 from kernelpca.features import (
+    Downsample,
+    FeatureGrouping,
     FeatureHashing,
     GaussianProjection,
     KernelSketch,
@@ -268,13 +270,24 @@ def test_digits_are_nearly_exact_with_300_landmarks(landmarks):
     assert fitted.explained_variance_ratio_.sum() == pytest.approx(exact.explained_variance_ratio_.sum(), rel=0.02)
 
 
-@pytest.mark.parametrize("projection", [GaussianProjection(), FeatureHashing(4), SparseProjection()])
+@pytest.mark.parametrize(
+    "projection",
+    [GaussianProjection(), FeatureHashing(4), FeatureHashing(4, signed=False), SparseProjection(), FeatureGrouping()],
+)
 def test_sketches_are_near_exact_kernel_pca(projection):
     X = load_digits(return_X_y=True)[0]
     exact = KernelPCA(8).fit(X)
     fitted = KernelPCA(8, approximation=KernelSketch(200, projection)).fit(X)
     assert fitted.eigenvalues_.sum() > 0.99 * exact.eigenvalues_.sum()
     assert fitted.certificate_.approximation.error > 0
+
+
+def test_neighboring_columns_of_a_series_can_be_averaged():
+    t = np.linspace(0, 6, 400)
+    X = np.column_stack([np.sin(t), np.cos(2 * t), t])
+    exact = KernelPCA(4, kernel=RBF(0.1)).fit(X)
+    fitted = KernelPCA(4, kernel=RBF(0.1), approximation=KernelSketch(40, Downsample((1, 400)))).fit(X)
+    np.testing.assert_allclose(fitted.eigenvalues_, exact.eigenvalues_, rtol=1e-3)
 
 
 def test_an_indefinite_kernel_keeps_its_signs():

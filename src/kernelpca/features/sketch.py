@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from kernelpca.features.error import estimate_error
-from kernelpca.features.projections import GaussianProjection, Projection
+from kernelpca.features.projections import FeatureGrouping, GaussianProjection, Projection
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part, check_whole
 from kernelpca.solvers.certificate import Approximation
@@ -16,6 +16,7 @@ from kernelpca.solvers.protocol import Ritz, Solver, Watch
 from kernelpca.solvers.rayleigh_ritz import orthonormal_columns, rayleigh_ritz, residual_matrix
 from kernelpca.tall import times
 
+LOOKED_AT = 256  # rows of the matrix that show which of its columns are alike
 SPARE = 8  # vectors carried beyond the wanted ones
 
 
@@ -32,7 +33,9 @@ class KernelSketch(Part):
     n_features : int, default=200
         The q numbers that each row of the matrix becomes.
     projection : Projection, optional
-        What projects them: an object of `kernelpca.features`, `GaussianProjection()` when not given.
+        What projects them: an object of `kernelpca.features`, `GaussianProjection()` when not given. `FeatureGrouping`
+        takes one column for each group of columns that are alike; `Downsample((1, n))` averages neighboring columns,
+        where rows come in an order such as that of time.
     form : {"ritz", "paper"}, default="ritz"
         "ritz": eigenvalues and vectors are the best within the span that the sketch gives. "paper": eigenvalues are
         square roots of those of the projected scatter, and vectors the products with the matrix, as printed; brought
@@ -95,7 +98,10 @@ class Sketch(Solver):
         """Project, decompose what was projected, multiply once more."""
         gram = watch.gram
         n = gram.shape[0]
-        P = self.projection.fit(n, min(self.n_features, n), rng).part(slice(0, n))
+        rows = None
+        if isinstance(self.projection, FeatureGrouping):
+            rows = gram.columns(np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))).T
+        P = self.projection.fit(n, min(self.n_features, n), rng, rows).part(slice(0, n))
         Y = watch.matmat(np.asarray(P.toarray() if sparse.issparse(P) else P, dtype=gram.dtype))
         Q, R = np.linalg.qr(Y)
         S, sizes, _ = np.linalg.svd(R)
