@@ -18,7 +18,7 @@ from kernelpca.features import (
     Uniform,
 )
 from kernelpca.features.landmarks import as_landmarks, draw, leverage_scores
-from kernelpca.features.nystrom import landmark_space
+from kernelpca.features.span import landmark_space
 from kernelpca.gram import DenseGram
 from kernelpca.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 

@@ -20,8 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from kernelpca.features.fourier import FourierFeatures, RandomFourier, frequency_variance, suggest_n_features
+from kernelpca.features.fourier import FourierFeatures, RandomFourier
 from kernelpca.features.relu import RandomReLU, ReLUFeatures
+from kernelpca.features.suggest import frequency_variance, suggest_n_features
 from kernelpca.kernels import (
     RBF,
     ArcCosine,

@@ -10,8 +10,9 @@ import numpy as np
 
 from kernelpca.estimators.exact import Request
 from kernelpca.features.kernel import GivenFeatures
-from kernelpca.features.nystrom import LandmarkSpace, Nystrom, NystromFeatures, landmark_space
+from kernelpca.features.nystrom import Nystrom, NystromFeatures
 from kernelpca.features.protocol import FeatureMap, Folded
+from kernelpca.features.span import LandmarkSpace, landmark_space
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, n_rows
 

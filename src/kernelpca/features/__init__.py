@@ -1,6 +1,6 @@
 """Features that stand for a kernel: explicit maps, landmarks and sketches for data too large for the whole matrix."""
 
-from kernelpca.features.fourier import RandomFourier, suggest_n_features
+from kernelpca.features.fourier import RandomFourier
 from kernelpca.features.landmarks import (
     LANDMARKS,
     ColumnNorm,
@@ -25,6 +25,7 @@ from kernelpca.features.projections import (
 from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Features
 from kernelpca.features.relu import RandomReLU
 from kernelpca.features.sketch import KernelSketch
+from kernelpca.features.suggest import suggest_n_features
 
 __all__ = [
     "APPROXIMATIONS",
