@@ -428,6 +428,7 @@ def test_more_points_than_rows_are_landmarks_too():
         exact = model(None, 3, kernel).fit(X)
         np.testing.assert_allclose(fitted.eigenvalues_, exact.eigenvalues_, rtol=0.1)
     assert fitted.explained_variance_ratio_.sum() < 1.01
+    assert "their covariance" in fitted.plan_.reason  # which is what was decomposed
 
 
 def test_bounds_hold_or_are_not_claimed():

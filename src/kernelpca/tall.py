@@ -11,13 +11,13 @@ from kernelpca.tiles import all_tiles, share_out
 ROWS = 1024  # rows of a block; sums within one are in the working precision, sums over blocks in float64
 
 
-def by_rows(n: int, work: Callable[[slice], object]) -> None:
-    """Call `work(rows)` for every block of n rows, on all cores."""
+def by_rows(n: int, work: Callable[[slice], object], size: int = ROWS) -> None:
+    """Call `work(rows)` for every block of n rows, each of at most `size`, on all cores."""
 
     def work_on(_: None, rows: slice, __: slice) -> None:
         work(rows)
 
-    share_out(all_tiles(n, 1, ROWS), work_on, lambda: None)
+    share_out(all_tiles(n, 1, size), work_on, lambda: None)
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:

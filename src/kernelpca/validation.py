@@ -58,3 +58,22 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
             "weight of 0."
         )
     return weights
+
+
+def check_common(callback: Any, center: Any) -> None:
+    """Refuse a callback that cannot be called, and a `center` that is neither True nor False."""
+    if callback is not None and not callable(callback):
+        raise TypeError(
+            f'callback={callback!r} cannot be called: give a function of one argument, "bar" for a progress bar, or '
+            "None."
+        )
+    if not isinstance(center, bool | np.bool_):
+        raise ValueError(f"center={center!r}: center must be True or False.")
+
+
+def check_scores(Z: Any, k: int) -> np.ndarray:
+    """Return scores as an array of numbers with k columns."""
+    Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0, input_name="Z")
+    if Z.shape[1] != k:
+        raise ValueError(f"Z has {Z.shape[1]} columns; this model has {k} components.")
+    return Z

@@ -12,7 +12,7 @@ import numpy as np
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.cost import SAMPLE, Rates, calibrate
 from kernelpca.estimators.exact import TIMED, Fit, Request, measured, solve_for
-from kernelpca.estimators.feature_plan import check_columns, lay_out, lay_out_columns, plan_features
+from kernelpca.estimators.feature_plan import lay_out, lay_out_columns, plan_features
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
 from kernelpca.estimators.plan import Plan
@@ -24,8 +24,8 @@ from kernelpca.gram import CenteredGram, DenseGram, Gram, WeightedGram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers.certificate import Approximation, Certificate, find_clusters, reached, relative
 from kernelpca.solvers.protocol import leading_signs
-from kernelpca.tall import inner
-from kernelpca.tiles import Tile, blocks, one_blas_thread, share_out
+from kernelpca.tall import by_rows, inner
+from kernelpca.tiles import all_tiles, blocks, one_blas_thread
 
 PILOT = 256  # rows whose mean is near that of all
 LOOKED_AT = 1024  # rows whose largest score says which sign a component has
@@ -107,12 +107,13 @@ def explain_features(approximation: FeatureMap, kernel: Kernel, X: Rows, request
 
 def explain_columns(approximation: Nystrom, matrix: Gram | np.ndarray, request: Request) -> Plan:
     """Return the plan of a fit on columns of a given matrix."""
-    check_columns(approximation, matrix)
+    if isinstance(matrix, np.ndarray):
+        approximation.indices_of(matrix)  # says what is wrong with it
     return _explain(approximation, lay_out_columns(approximation, matrix, request), request, None)
 
 
 def _explain(approximation: FeatureMap, layout: Layout, request: Request, rates: Rates | None) -> Plan:
-    size = min(layout.n, layout.r)
+    size = layout.matrix_size
     k = min(request.components.first_guess(size), size)
     return plan_features(layout, f"{layout.r} features of {type(approximation).__name__}", size, k, request, rates)
 
@@ -131,7 +132,7 @@ def _find(
         return plan_features(layout, mapped.name, size, k, request, rates)
 
     kept = np.empty((mapped.n, mapped.width), mapped.dtype) if request.scores and layout.keeps else None
-    if mapped.size > mapped.n and not mapped.landmarks:
+    if layout.through_gram:
         return through_gram(mapped, layout.rows, request, weights, planner, kept), kept
 
     def block(part: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +142,7 @@ def _find(
         return F, squares
 
     pilot = mapped.block(slice(0, PILOT))[0].mean(axis=0, dtype=np.float64)
-    moments = gather(_row_tiles(mapped.n, layout.rows), pilot, block, weights)
+    moments = gather(all_tiles(mapped.n, 1, layout.rows), pilot, block, weights)
     if mapped.whitening is not None:
         moments = moments.under(mapped.whitening)
     form = through_covariance if mapped.own_values is None else extension
@@ -293,11 +294,11 @@ def _assemble(
     def scores() -> np.ndarray:
         result = np.zeros((mapped.n, len(decomposition.eigenvalues)), dtype)
 
-        def work(_: None, part: slice, __: slice) -> None:
+        def work(part: slice) -> None:
             F = kept[part] if kept is not None else mapped.block(part)[0]
             result[part, : U.shape[1]] = F @ combination - offset
 
-        share_out(_row_tiles(mapped.n, rows), work, lambda: None)
+        by_rows(mapped.n, work, rows)
         return result
 
     return Fit(decomposition, found.plan, scores)
@@ -339,7 +340,3 @@ def _over_roots(values: np.ndarray) -> np.ndarray:
 def _pad(values: np.ndarray, missing: int) -> np.ndarray:
     """Add zeros at the end of the last axis: components that the features have no variance for."""
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, max(missing, 0))])
-
-
-def _row_tiles(n: int, rows: int) -> list[Tile]:
-    return [(part, slice(0, 1)) for part in blocks(n, max(rows, 1))]

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from kernelpca.progress import ProgressBar
 
 
@@ -26,14 +24,3 @@ def attempt(estimator: Any) -> Iterator[Any]:
     finally:
         if isinstance(callback, ProgressBar):
             callback.close()
-
-
-def check_common(callback: Any, center: Any) -> None:
-    """Refuse a callback that cannot be called, and a `center` that is neither True nor False."""
-    if callback is not None and not callable(callback):
-        raise TypeError(
-            f'callback={callback!r} cannot be called: give a function of one argument, "bar" for a progress bar, or '
-            "None."
-        )
-    if not isinstance(center, bool | np.bool_):
-        raise ValueError(f"center={center!r}: center must be True or False.")

@@ -51,12 +51,6 @@ def lay_out_columns(approximation: Nystrom, matrix: Gram | np.ndarray, request: 
     return layout
 
 
-def check_columns(approximation: Nystrom, matrix: Gram | np.ndarray) -> None:
-    """Refuse landmarks that a given matrix does not have."""
-    if isinstance(matrix, np.ndarray):
-        approximation.indices_of(matrix)
-
-
 def check_count(request: Request, r: int, what: str) -> None:
     """Refuse more components than features."""
     k = request.components.count

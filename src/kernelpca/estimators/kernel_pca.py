@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelpca.estimators.approximate import explain_columns, explain_features, fit_columns, fit_features
-from kernelpca.estimators.attempt import attempt, check_common
+from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
@@ -27,7 +27,7 @@ from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
 from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
-from kernelpca.validation import as_generator, check_numbers, check_weights
+from kernelpca.validation import as_generator, check_common, check_numbers, check_scores, check_weights
 
 
 def _knows_own_similarity(estimator: KernelPCA) -> bool:
@@ -231,10 +231,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "This model has no way back: it was fitted with preimage=None. Set preimage='ridge' (or an object of "
                 "kernelpca.preimage) and fit again."
             )
-        Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0, input_name="Z")
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(f"Z has {Z.shape[1]} columns; this model has {self.n_components_} components.")
-        return self._preimage.points(Z)
+        return self._preimage.points(check_scores(Z, self.n_components_))
 
     def denoise(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, d): project on the components and come back."""

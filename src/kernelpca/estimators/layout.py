@@ -41,8 +41,13 @@ class Layout:
 
     @property
     def through_gram(self) -> bool:
-        """Whether the Gram matrix of the features is decomposed: it is smaller where there are more than rows."""
-        return self.r > self.n
+        """Whether the Gram matrix of random features is decomposed: it is smaller where there are more than rows."""
+        return self.r > self.n and not self.landmarks
+
+    @property
+    def matrix_size(self) -> int:
+        """Rows of the matrix that is decomposed."""
+        return self.n if self.through_gram else self.r
 
     @property
     def numbers(self) -> int:

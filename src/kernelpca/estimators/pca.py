@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from kernelpca.estimators.attempt import attempt, check_common
+from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.axes import (
     N_FEATURES,
     Axes,
@@ -29,7 +29,7 @@ from kernelpca.parts import explain_unknown
 from kernelpca.solvers import Dense
 from kernelpca.solvers.protocol import Callback
 from kernelpca.tiles import blocks
-from kernelpca.validation import as_generator, check_numbers, check_weights
+from kernelpca.validation import as_generator, check_common, check_numbers, check_scores, check_weights
 
 METHODS = ("auto", "svd", "covariance", "dot", "downsample", "project")
 TIMED = 2**22  # numbers in X from which measuring memory costs little beside the fit
@@ -163,9 +163,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """(n, n_components_) -> (n, d): the points of the subspace that have these scores."""
         check_is_fitted(self)
-        Z = check_array(Z, dtype=[np.float64, np.float32], ensure_min_features=0, input_name="Z")
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(f"Z has {Z.shape[1]} columns; this model has {self.n_components_} components.")
+        Z = check_scores(Z, self.n_components_)
         points = np.empty((len(Z), self.n_features_in_), Z.dtype)
         for cols in blocks(points.shape[1], max(BLOCK_SIZE // len(Z), 1)):
             points[:, cols] = Z @ self.components_[:, cols] + self.mean_[cols]

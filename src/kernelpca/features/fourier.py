@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
-from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures
+from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw, at_zero, sample
@@ -150,7 +150,7 @@ class FourierFeatures(ExplicitFeatures):
 
     def phases(self, X: Rows, out: np.ndarray) -> None:
         """(n, d) -> write W (x - origin) + b into `out`, (n, number of frequencies), in its precision."""
-        check_width(X, self.W)
+        check_width(X, self.W.shape[1])
         W, b = self._single if out.dtype == np.float32 else (self.W, self.b)
         if sparse.issparse(X):
             out[...] = X.astype(out.dtype, copy=False) @ W.T
@@ -198,12 +198,3 @@ def _origin(X: Rows) -> np.ndarray | None:
     with np.errstate(over="ignore"):
         rounded = mean.astype(np.float32).astype(np.float64)
     return np.where(np.isfinite(rounded), rounded, mean)
-
-
-def check_width(X: Rows, W: np.ndarray) -> None:
-    """Refuse rows with another number of columns than those that the features were chosen for."""
-    if X.shape[1] != W.shape[1]:
-        raise ValueError(
-            f"X has {X.shape[1]} columns, and these features were chosen for rows of {W.shape[1]}. Give rows with the "
-            "same columns, or fit the features again."
-        )

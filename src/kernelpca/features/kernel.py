@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.features.protocol import Features
+from kernelpca.features.protocol import Features, move
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import cross_product, diagonal
@@ -37,15 +37,11 @@ class KernelFeatures(Features):
 
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
         """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
-        return cross_product(self.kernel, self.shifted(X), self.anchors, V, self.budget)
+        return cross_product(self.kernel, move(X, self.origin), self.anchors, V, self.budget)
 
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x, x)."""
-        return check_finite(diagonal(self.kernel, self.shifted(X)), f"The kernel {self.kernel!r}")
-
-    def shifted(self, X: Rows) -> Rows:
-        """Return X less the origin."""
-        return X if self.origin is None else X - self.origin
+        return check_finite(diagonal(self.kernel, move(X, self.origin)), f"The kernel {self.kernel!r}")
 
 
 @dataclass(frozen=True)

@@ -87,14 +87,13 @@ def gather(
     shift: np.ndarray,
     block: Callable[[slice], tuple[np.ndarray, np.ndarray]],
     weights: np.ndarray | None = None,
-    workers: int | None = None,
 ) -> Moments:
     """Add up blocks of rows on all cores; `block(rows)` returns features that may be overwritten, and squares."""
 
     def work(own: Moments, rows: slice, _: slice) -> None:
         own.add(*block(rows), None if weights is None else weights[rows])
 
-    parts = share_out(tiles, work, lambda: Moments.about(shift), workers)
+    parts = share_out(tiles, work, lambda: Moments.about(shift))
     total = parts[0]
     for part in parts[1:]:
         total = total.merge(part)

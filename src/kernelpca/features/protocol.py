@@ -10,7 +10,8 @@ import numpy as np
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
 from kernelpca.parts import Part, check_whole
-from kernelpca.tiles import available_threads, blocks, share_out
+from kernelpca.tall import by_rows
+from kernelpca.tiles import available_threads
 
 MANY, FEW = 4096, 256  # rows that are many, and rows that show how far rows are from their mean
 BLOCK_ROWS = 2048  # rows whose features are made at a time, where memory allows
@@ -93,27 +94,26 @@ class ExplicitFeatures(Features):
         V = V.astype(dtype, copy=False)
         result = np.empty((n_rows(X), V.shape[1]), dtype)
 
-        def work(_: None, rows: slice, __: slice) -> None:
+        def work(rows: slice) -> None:
             np.matmul(self.map(X[rows]), V, out=result[rows])
 
-        share_out(self.row_blocks(n_rows(X), dtype), work, lambda: None)
+        by_rows(n_rows(X), work, self.block_rows(dtype))
         return result
 
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): a block of rows at a time."""
         result = np.empty(n_rows(X), dtype_of(X))
 
-        def work(_: None, rows: slice, __: slice) -> None:
-            F = self.map(X[rows])
-            np.einsum("ij,ij->i", F, F, out=result[rows])
+        def work(rows: slice) -> None:
+            result[rows] = self.map_and_squares(X[rows])[1]
 
-        share_out(self.row_blocks(n_rows(X), dtype_of(X)), work, lambda: None)
+        by_rows(n_rows(X), work, self.block_rows(dtype_of(X)))
         return result
 
-    def row_blocks(self, n: int, dtype: np.dtype) -> list[tuple[slice, slice]]:
-        """Cut n rows into blocks whose features, and as much again to make them, stay within the budget."""
+    def block_rows(self, dtype: np.dtype) -> int:
+        """Return how many rows have features that, with as much again to make them, stay within the budget."""
         room = self.budget // (available_threads() * max(self.width, 1) * dtype.itemsize)
-        return [(rows, slice(0, 1)) for rows in blocks(n, int(np.clip(room, 16, BLOCK_ROWS)))]
+        return int(np.clip(room, 16, BLOCK_ROWS))
 
 
 class FeatureMap(Part, ABC):
@@ -138,6 +138,15 @@ class RandomFeatures(FeatureMap):
     def size_of(self, n: int) -> int:
         """Return the number asked for."""
         return check_whole(self.n_features, "n_features", self)
+
+
+def check_width(X: Rows, width: int) -> None:
+    """Refuse rows with another number of columns than those that features were chosen for."""
+    if X.shape[1] != width:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, and these features were chosen for rows of {width}. Give rows with the same "
+            "columns, or fit the features again."
+        )
 
 
 def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:

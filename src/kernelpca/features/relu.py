@@ -9,8 +9,7 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
-from kernelpca.features.fourier import check_width
-from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures
+from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.kernels.dot import ArcCosine
@@ -100,10 +99,9 @@ class ReLUFeatures(ExplicitFeatures):
         """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
         dtype = dtype_of(X) if dtype is None else dtype
         W = self._single if dtype == np.float32 else self.W
-        check_width(X, W)
-        scaled = (
-            X.astype(dtype, copy=False) * self.amplitude
-        )  # max(c t, 0) = c max(t, 0): rows are scaled in place of their many features
+        check_width(X, W.shape[1])
+        # max(c t, 0) = c max(t, 0): rows are scaled in place of their many features
+        scaled = X.astype(dtype, copy=False) * self.amplitude
         if sparse.issparse(X):
             F = scaled @ W.T
         else:

@@ -24,9 +24,8 @@ class LandmarkSpace:
     Attributes
     ----------
     R : ndarray of shape (r0, r)
-        Coordinates are g R, where g are the inner products with the first r0 landmarks.
-    triangular : bool
-        Whether R is upper triangular.
+        Coordinates are g R, where g are the inner products with the first r0 landmarks; upper triangular where it
+        comes from a Cholesky factor.
     offset : ndarray of shape (m,)
         Inner products of the landmarks with the origin; zeros without centring.
     square : float
@@ -46,7 +45,6 @@ class LandmarkSpace:
     """
 
     R: np.ndarray
-    triangular: bool
     offset: np.ndarray
     square: float
     signs: np.ndarray
@@ -95,7 +93,7 @@ class LandmarkSpace:
     def coordinates(self, C: np.ndarray) -> np.ndarray:
         """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""
         C, R = self.inner_products(C), self.R.astype(C.dtype, copy=False)
-        if not self.triangular:
+        if self.factor is None:
             return C @ R
         F = np.empty((len(C), R.shape[1]), C.dtype)
         for panel in blocks(R.shape[1], max(-(-R.shape[1] // PANELS), 64)):
@@ -151,12 +149,12 @@ def landmark_space(
             order, rank = order - 1, min(rank, m - 1) if center else rank  # m points span m - 1 differences
             if not rank or largest <= level:
                 R = np.zeros((1, 1))
-                return LandmarkSpace(R, True, offset[order], square, np.ones(1), None, center, entry, level), order
+                return LandmarkSpace(R, offset[order], square, np.ones(1), None, center, entry, level), order
             L = np.tril(factor[:rank, :rank])
             R = np.ascontiguousarray(lapack.dtrtri(L, lower=1)[0].T)
             lengths = np.square(inner[order[:rank]]).sum(axis=1)
             signs = np.ones(rank)
-            space = LandmarkSpace(R, True, offset[order], square, signs, None, center, entry, level, L, lengths)
+            space = LandmarkSpace(R, offset[order], square, signs, None, center, entry, level, L, lengths)
             return space, order
         values, Q = np.linalg.eigh(inner)
     if not definite:
@@ -169,4 +167,4 @@ def landmark_space(
         R, values, signs = np.zeros((m, 1)), np.zeros(1), np.ones(1)
     else:
         R, signs = Q / np.sqrt(np.abs(values)), np.sign(values)
-    return LandmarkSpace(R, False, offset, square, signs, values, center, entry, level), np.arange(m)
+    return LandmarkSpace(R, offset, square, signs, values, center, entry, level), np.arange(m)
