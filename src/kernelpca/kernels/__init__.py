@@ -1,8 +1,8 @@
 """Kernels: what similarity means. Objects with parameters, flags and an algebra; see `Kernel`."""
 
-from kernelpca.kernels.algebra import KernelRBF, Normalized, Outer, Product, Scale, Shift, Sum
+from kernelpca.kernels.algebra import Normalized, Product, Scale, Shift, Sum
 from kernelpca.kernels.base import Kernel
-from kernelpca.kernels.custom import Custom, Precomputed
+from kernelpca.kernels.custom import Custom, Outer, Precomputed
 from kernelpca.kernels.dot import ArcCosine, Cosine, Linear, Polynomial, Sigmoid
 from kernelpca.kernels.fisher import Fisher
 from kernelpca.kernels.histogram import (
@@ -14,6 +14,7 @@ from kernelpca.kernels.histogram import (
     HistogramIntersection,
     JensenShannon,
 )
+from kernelpca.kernels.kernel_rbf import KernelRBF
 from kernelpca.kernels.names import KERNELS, as_kernel
 from kernelpca.kernels.stationary import RBF, Cauchy, Laplacian, Matern, RationalQuadratic
 from kernelpca.kernels.strings import Spectrum, Subsequence

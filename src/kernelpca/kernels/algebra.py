@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, spread_rows
-from kernelpca.kernels.exponential import exponential
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, values_of
+from kernelpca.kernels.combined import Combined, Wrapped
+from kernelpca.kernels.slopes import Slopes, chain, lean, rates_of
 from kernelpca.kernels.spectral import Draw, share
 
 
@@ -58,7 +59,7 @@ def _common_domain(a: Kernel, b: Kernel) -> str:
     )
 
 
-class _Pair(Kernel):
+class _Pair(Combined):
     """Two kernels of the same samples."""
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
@@ -68,6 +69,9 @@ class _Pair(Kernel):
     positive_definite = property(lambda self: self.k1.positive_definite and self.k2.positive_definite)
     stationary = property(lambda self: self.k1.stationary and self.k2.stationary)
     has_spectrum = property(lambda self: self.k1.has_spectrum and self.k2.has_spectrum)
+    differentiable = property(lambda self: self.k1.differentiable and self.k2.differentiable)
+    rotatable = property(lambda self: self.k1.rotatable and self.k2.rotatable)
+    radial = property(lambda self: self.k1.radial and self.k2.radial)
     takes_sparse = property(lambda self: self.k1.takes_sparse and self.k2.takes_sparse)
     parallel = property(lambda self: self.k1.parallel and self.k2.parallel)
     tile = property(lambda self: min(self.k1.tile, self.k2.tile))
@@ -80,11 +84,6 @@ class _Pair(Kernel):
     def check(self, X: Rows) -> Rows:
         """Return rows that both parts accept."""
         return super().check(self.k2.check(self.k1.check(X)))
-
-    def _second(self, X: Rows, Y: Rows, like: np.ndarray) -> np.ndarray:
-        values = np.empty(like.shape, dtype=like.dtype)
-        self.k2.compute(X, Y, values)
-        return values
 
 
 class Sum(_Pair):
@@ -106,11 +105,25 @@ class Sum(_Pair):
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the sum."""
         self.k1.compute(X, Y, out)
-        out += self._second(X, Y, out)
+        out += values_of(self.k2, X, Y, out.dtype)
 
     def diag(self, X: Rows) -> np.ndarray:
         """Sum of the diagonals."""
         return self.k1.diag(X) + self.k2.diag(X)
+
+    def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """Slopes of both, added."""
+        first, second = self.k1.slopes(X, Y), self.k2.slopes(X, Y)
+        return chain(first.values + second.values, (first, 1.0), (second, 1.0))
+
+    def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both pulls, added."""
+        (sums, gradients), (more_sums, more_gradients) = self.k1.pull(X, Y, C), self.k2.pull(X, Y, C)
+        return sums + more_sums, gradients + more_gradients
+
+    def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
+        """Both gradients, added."""
+        return self.k1.pull_diagonal(X) + self.k2.pull_diagonal(X)
 
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): frequencies of either term, in proportion to k1(0) and k2(0)."""
@@ -135,11 +148,26 @@ class Product(_Pair):
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the product."""
         self.k1.compute(X, Y, out)
-        out *= self._second(X, Y, out)
+        out *= values_of(self.k2, X, Y, out.dtype)
 
     def diag(self, X: Rows) -> np.ndarray:
         """Product of the diagonals."""
         return self.k1.diag(X) * self.k2.diag(X)
+
+    def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """Slopes of each times the values of the other."""
+        first, second = self.k1.slopes(X, Y), self.k2.slopes(X, Y)
+        return chain(first.values * second.values, (first, second.values), (second, first.values))
+
+    def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The pull of each, weighted by the values of the other."""
+        sums, gradients = self.k1.pull(X, Y, C * values_of(self.k2, X, Y))
+        return sums, gradients + self.k2.pull(X, Y, C * values_of(self.k1, X, Y))[1]
+
+    def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
+        """Gradients of each times the diagonal of the other."""
+        first = self.k1.pull_diagonal(X) * self.k2.diag(X)[:, None]
+        return first + self.k2.pull_diagonal(X) * self.k1.diag(X)[:, None]
 
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): sums of independent frequencies of both factors."""
@@ -148,35 +176,13 @@ class Product(_Pair):
         return self.k1.spectral(draw) + self.k2.spectral(draw)
 
 
-class _Wrapped(Kernel):
-    """One kernel changed; domain and flags of the inner one unless said otherwise."""
-
-    kernel: Kernel
-
-    positive_definite = property(lambda self: self.kernel.positive_definite)
-    stationary = property(lambda self: self.kernel.stationary)
-    movable = property(lambda self: self.kernel.stationary)
-    takes_sparse = property(lambda self: self.kernel.takes_sparse)
-    parallel = property(lambda self: self.kernel.parallel)
-    tile = property(lambda self: self.kernel.tile)
-    domain = property(lambda self: self.kernel.domain)
-
-    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
-        """Resolve the inner kernel on X."""
-        return type(self)(**(self.get_params(deep=False) | {"kernel": self.kernel.resolve(X, weights)}))
-
-    def check(self, X: Rows) -> Rows:
-        """Return rows that the inner kernel accepts."""
-        return self.kernel.check(X)
-
-
 def _finite(value: Any, name: str, kernel: Kernel) -> float:
     if not _is_number(value) or not np.isfinite(value):
         raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be a finite number.")
     return float(value)
 
 
-class Scale(_Wrapped):
+class Scale(Wrapped):
     """c k(x, y).
 
     Parameters
@@ -195,6 +201,8 @@ class Scale(_Wrapped):
     positive_definite = property(lambda self: self.kernel.positive_definite and self.factor >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.factor == 1)
     has_spectrum = property(lambda self: self.kernel.has_spectrum and self.factor >= 0)
+    tells_distance = property(lambda self: self.kernel.tells_distance and self.factor > 0)
+    tells_product = property(lambda self: self.kernel.tells_product and self.factor != 0)
 
     positive_once_centered = property(lambda self: self.kernel.positive_once_centered and self.factor >= 0)
 
@@ -211,12 +219,29 @@ class Scale(_Wrapped):
         """Scaled diagonal."""
         return self.kernel.diag(X) * _finite(self.factor, "factor", self)
 
+    def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """Scaled slopes."""
+        inner, factor = self.kernel.slopes(X, Y), _finite(self.factor, "factor", self)
+        return chain(inner.values * factor, (inner, factor))
+
+    def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Scaled pull."""
+        return self.kernel.pull(X, Y, C * _finite(self.factor, "factor", self))
+
+    def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
+        """Scaled gradients."""
+        return self.kernel.pull_diagonal(X) * _finite(self.factor, "factor", self)
+
+    def undo(self, values: np.ndarray) -> np.ndarray:
+        """Divide by c."""
+        return np.divide(values, self.factor, dtype=np.float64)
+
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): frequencies of the inner kernel; the factor is in k(0)."""
         return self.kernel.spectral(draw) if self.has_spectrum else super().spectral(draw)
 
 
-class Shift(_Wrapped):
+class Shift(Wrapped):
     """k(x, y) + c: one more constant feature, which centring removes again.
 
     Parameters
@@ -235,6 +260,8 @@ class Shift(_Wrapped):
     positive_definite = property(lambda self: self.kernel.positive_definite and self.constant >= 0)
     unit_diagonal = property(lambda self: self.kernel.unit_diagonal and self.constant == 0)
     has_spectrum = property(lambda self: self.kernel.has_spectrum and self.constant >= 0)
+    tells_distance = property(lambda self: self.kernel.tells_distance)
+    tells_product = property(lambda self: self.kernel.tells_product)
 
     positive_once_centered = property(lambda self: self.kernel.positive_once_centered)
 
@@ -251,6 +278,24 @@ class Shift(_Wrapped):
         """Shifted diagonal."""
         return self.kernel.diag(X) + _finite(self.constant, "constant", self)
 
+    def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """Shifted values, the same slopes."""
+        inner = self.kernel.slopes(X, Y)
+        return replace(inner, values=inner.values + _finite(self.constant, "constant", self))
+
+    def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Shifted sums, the same gradients."""
+        sums, gradients = self.kernel.pull(X, Y, C)
+        return sums + C.sum(axis=1) * _finite(self.constant, "constant", self), gradients
+
+    def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
+        """The same gradients."""
+        return self.kernel.pull_diagonal(X)
+
+    def undo(self, values: np.ndarray) -> np.ndarray:
+        """Subtract c."""
+        return np.subtract(values, self.constant, dtype=np.float64)
+
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): frequencies of the inner kernel, and zeros in proportion to the constant."""
         if not self.has_spectrum:
@@ -259,34 +304,7 @@ class Shift(_Wrapped):
         return np.where(inner, self.kernel.spectral(draw), 0.0)
 
 
-class LessOne(_Wrapped):
-    """k(x, y) - 1 for a kernel with k(x, x) = 1, computed without losing the digits of values near one.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        One that offers `compute_less_one`.
-    """
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-
-    positive_definite = False
-    positive_once_centered = property(lambda self: self.kernel.positive_definite)
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return repr(self.kernel)  # what the user gave
-
-    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
-        """Write the kernel less one."""
-        self.kernel.compute_less_one(X, Y, out)
-
-    def diag(self, X: Rows) -> np.ndarray:
-        """Zeros."""
-        return np.zeros(n_rows(X), dtype=dtype_of(X))
-
-
-class Normalized(_Wrapped):
+class Normalized(Wrapped):
     """k(x, y) / sqrt(k(x, x) k(y, y)): the cosine of the angle in feature space.
 
     A sample with k(x, x) = 0 has value 0 with everything, as a zero row has in `Cosine`; where the inner kernel has
@@ -314,6 +332,25 @@ class Normalized(_Wrapped):
         """Ones, and zeros where k(x, x) = 0."""
         return (self._inverse_lengths(X) > 0).astype(dtype_of(X))
 
+    def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """Slopes of the inner kernel over both lengths, less what x gains in length."""
+        inner, lengths = self.kernel.slopes(X, Y), self._inverse_lengths(X)
+        scale = np.multiply.outer(lengths, self._inverse_lengths(Y))
+        slopes = chain(inner.values * scale, (inner, scale))
+        if self.radial:
+            return slopes
+        return lean(slopes, -0.5 * lengths**2 * rates_of(self.kernel.pull_diagonal(X), X))
+
+    def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The inner pull over both lengths, less what x gains in length."""
+        lengths = self._inverse_lengths(X)
+        sums, gradients = self.kernel.pull(X, Y, C * np.multiply.outer(lengths, self._inverse_lengths(Y)))
+        return sums, gradients - (0.5 * lengths**2 * sums)[:, None] * self.kernel.pull_diagonal(X)
+
+    def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
+        """Zeros: the diagonal is constant but for samples with k(x, x) = 0."""
+        return np.zeros_like(X)
+
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): frequencies of the inner kernel, whose diagonal is constant."""
         return self.kernel.spectral(draw) if self.has_spectrum else super().spectral(draw)
@@ -327,94 +364,3 @@ class Normalized(_Wrapped):
             )
         lengths = np.sqrt(squared)
         return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-
-
-class KernelRBF(_Wrapped, HasGamma):
-    """exp(-gamma (k(x, x) + k(y, y) - 2 k(x, y))): a Gaussian in the feature space of another kernel.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel whose feature space it is.
-    gamma : float, "scale" or "median", default="scale"
-        Inverse squared width; "scale" is one over the total variance in that feature space, which for the linear
-        kernel is one over the summed variances of the columns.
-    """
-
-    unit_diagonal = True
-
-    def __init__(self, kernel: Kernel, gamma: float | str = "scale") -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-
-    def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
-        """Resolve the inner kernel on X, then gamma in its feature space."""
-        inner = type(self)(self.kernel.resolve(X, weights), self.gamma)
-        return HasGamma.resolve(inner, X, weights)
-
-    def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
-        """One over the total variance in feature space (half the mean squared distance), on at most 1000 rows."""
-        sample = spread_rows(X)
-        w = np.ones(n_rows(sample)) if weights is None else spread_rows(weights)
-        variance = float(w @ self.measure(sample, sample) @ w) / float(w.sum()) ** 2 / 2
-        return 1.0 / variance if variance > 0 else 1.0
-
-    def measure(self, X: Rows, Y: Rows) -> np.ndarray:
-        """(n, d), (m, d) -> (n, m): squared distances in feature space."""
-        out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
-        self._squared_distances(X, Y, out)
-        return out
-
-    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
-        """Write the Gaussian of the distances in feature space."""
-        self._squared_distances(X, Y, out)
-        out *= -self.number()
-        if self.kernel.positive_definite:
-            exponential(out)
-        else:  # squared distances may be negative
-            np.exp(out, out=out)
-
-    def diag(self, X: Rows) -> np.ndarray:
-        """Ones."""
-        return np.ones(n_rows(X), dtype=dtype_of(X))
-
-    def _squared_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
-        self.kernel.compute(X, Y, out)
-        out *= -2.0
-        out += self.kernel.diag(X)[:, None]
-        out += self.kernel.diag(Y)
-        if self.kernel.positive_definite:
-            np.maximum(out, 0.0, out=out)
-
-
-class Outer(Kernel):
-    """f(x) f(y) for a function f of samples: a kernel with one feature.
-
-    Parameters
-    ----------
-    function : callable
-        Takes rows (n, d) and returns n numbers.
-    """
-
-    domain = "any"
-    parallel = False
-
-    def __init__(self, function: Callable[[Rows], Any]) -> None:
-        self.function = function
-
-    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
-        """Write the outer product of f(X) and f(Y)."""
-        np.multiply.outer(self._values(X), self._values(Y), out=out)
-
-    def diag(self, X: Rows) -> np.ndarray:
-        """f(x)^2."""
-        return self._values(X) ** 2
-
-    def _values(self, X: Rows) -> np.ndarray:
-        values = np.asarray(self.function(X), dtype=dtype_of(X))
-        if values.shape != (n_rows(X),):
-            raise ValueError(
-                f"Outer: the function returned shape {values.shape} for {n_rows(X)} rows; it must return one number "
-                "for each row."
-            )
-        return values

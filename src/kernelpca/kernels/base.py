@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from kernelpca.kernels.slopes import COMBINED, WITH_DISTANCE, WITH_PRODUCT, WITH_PULL, WITH_SLOPES, Slopes, pull_from
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
 from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
 
 if TYPE_CHECKING:
-    from kernelpca.kernels.algebra import KernelRBF, Normalized
+    from kernelpca.kernels.algebra import Normalized
+    from kernelpca.kernels.kernel_rbf import KernelRBF
 
 Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's domain says
 
@@ -45,6 +47,17 @@ class Kernel(Part, ABC):
         Whether k(x, x) = 1 for every x.
     has_spectrum : bool
         Whether `spectral` can draw its frequencies.
+    differentiable : bool
+        Whether `pull` can say how sums of kernel values change with the first sample.
+    rotatable : bool
+        Whether k depends on dot products and norms alone, so that turning all samples changes nothing. With
+        `differentiable` it means that there are `slopes`.
+    radial : bool
+        Whether k depends on the Euclidean distance |x - y| alone; the slopes are then toward and away from y.
+    tells_distance : bool
+        Whether `distances_from` can tell the Euclidean distance of two samples from their kernel value.
+    tells_product : bool
+        Whether `products_from` can tell their dot product from it.
     domain : {"real", "nonnegative", "text", "any", "precomputed"}
         What a sample may be.
     takes_sparse : bool
@@ -61,6 +74,11 @@ class Kernel(Part, ABC):
     movable: bool = False
     unit_diagonal: bool = False
     has_spectrum: bool = False
+    differentiable: bool = False
+    rotatable: bool = False
+    radial: bool = False
+    tells_distance: bool = False
+    tells_product: bool = False
     domain: str = "real"
     takes_sparse: bool = False
     parallel: bool = True
@@ -150,6 +168,48 @@ class Kernel(Part, ABC):
             f"{self!r} has no spectrum that frequencies could be drawn from. Kernels that have one: {WITH_SPECTRUM}."
         )
 
+    # slopes: see kernels/slopes.py; no checks, one thread, dense rows of one dtype
+
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> kernel values (n, m) and how they change with x_i, along x_i and toward y_j."""
+        raise ValueError(
+            f"{self!r} has no slopes along x and toward y: it has no gradient, or is no function of dot products and "
+            f"norms alone. Kernels that have them: {WITH_SLOPES}; {COMBINED}."
+        )
+
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): sum_j C_ij k(x_i, y_j), and its gradient in x_i."""
+        if self.differentiable and self.rotatable:
+            return pull_from(self.slopes(X, Y), X, Y, C)
+        raise self._no_gradient()
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): the gradient of k(x_i, x_i) in x_i."""
+        if self.differentiable and (self.stationary or self.unit_diagonal):
+            return np.zeros_like(X)
+        raise self._no_gradient()
+
+    def _no_gradient(self) -> ValueError:
+        return ValueError(f"{self!r} has no gradient in its samples. Kernels that have one: {WITH_PULL}; {COMBINED}.")
+
+    def distances_from(self, values: np.ndarray) -> np.ndarray:
+        """Kernel values of any shape -> squared Euclidean distances of the samples, float64.
+
+        Values that no distance gives count as the nearest that one gives: those above k(x, x) as distance zero, those
+        too low as the distance at which the kernel has fallen to eps of its height.
+        """
+        raise ValueError(
+            f"{self!r} does not tell the distance of two samples. Kernels that do, falling as the distance grows: "
+            f"{WITH_DISTANCE}."
+        )
+
+    def products_from(self, values: np.ndarray) -> np.ndarray:
+        """Kernel values of any shape -> dot products of the samples, float64."""
+        raise ValueError(
+            f"{self!r} does not tell the dot product of two samples. Kernels that do, rising or falling with it: "
+            f"{WITH_PRODUCT}."
+        )
+
     # algebra: see kernels/algebra.py
 
     def __add__(self, other: Kernel | float) -> Kernel:
@@ -168,7 +228,7 @@ class Kernel(Part, ABC):
 
     def rbf(self, gamma: float | str = "scale") -> KernelRBF:
         """Return exp(-gamma |phi(x) - phi(y)|^2): a Gaussian in this kernel's feature space."""
-        from kernelpca.kernels.algebra import KernelRBF
+        from kernelpca.kernels.kernel_rbf import KernelRBF
 
         return KernelRBF(self, gamma)
 
@@ -197,6 +257,13 @@ def spread_rows(X: Rows, most: int = 1000) -> Rows:
 def dtype_of(X: Rows) -> np.dtype:
     """Return the floating dtype that kernels of X are computed in."""
     return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+
+
+def values_of(kernel: Kernel, X: Rows, Y: Rows, dtype: np.dtype | None = None) -> np.ndarray:
+    """(n, d), (m, d) -> (n, m): a block of kernel values, in the dtype of X or a given one. No checks, one thread."""
+    out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype or dtype_of(X))
+    kernel.compute(X, Y, out)
+    return out
 
 
 def check_same_width(X: Rows, Y: Rows) -> None:

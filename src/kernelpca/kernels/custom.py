@@ -1,4 +1,4 @@
-"""Kernels that the user brings: a function, or the matrix itself."""
+"""Kernels that the user brings: a function of two samples or of one, or the matrix itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import blaming_the_function
 
 
@@ -129,3 +129,36 @@ def as_samples(X: Any) -> np.ndarray:
         samples = np.empty(len(X), dtype=object)
         samples[:] = list(X)
         return samples
+
+
+class Outer(Kernel):
+    """f(x) f(y) for a function f of samples: a kernel with one feature.
+
+    Parameters
+    ----------
+    function : callable
+        Takes rows (n, d) and returns n numbers.
+    """
+
+    domain = "any"
+    parallel = False
+
+    def __init__(self, function: Callable[[Rows], Any]) -> None:
+        self.function = function
+
+    def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write the outer product of f(X) and f(Y)."""
+        np.multiply.outer(self._values(X), self._values(Y), out=out)
+
+    def diag(self, X: Rows) -> np.ndarray:
+        """f(x)^2."""
+        return self._values(X) ** 2
+
+    def _values(self, X: Rows) -> np.ndarray:
+        values = np.asarray(self.function(X), dtype=dtype_of(X))
+        if values.shape != (n_rows(X),):
+            raise ValueError(
+                f"Outer: the function returned shape {values.shape} for {n_rows(X)} rows; it must return one number "
+                "for each row."
+            )
+        return values

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, values_of
 from kernelpca.kernels.products import dot, squared_norms
+from kernelpca.kernels.slopes import Slopes
 
 
 class Linear(Kernel):
@@ -13,6 +14,9 @@ class Linear(Kernel):
 
     takes_sparse = True
     movable = True
+    differentiable = True
+    rotatable = True
+    tells_product = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write X Y'."""
@@ -22,15 +26,39 @@ class Linear(Kernel):
         """(n, d) -> (n,): squared norms."""
         return squared_norms(X)
 
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> dot products, whose gradients are the y_j."""
+        values = values_of(self, X, Y)
+        return Slopes(values, np.ones_like(values), np.zeros_like(values))
+
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): one product, C Y."""
+        gradients = C @ Y
+        return np.einsum("ij,ij->i", gradients, X), gradients
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): 2 x."""
+        return 2 * X
+
+    def products_from(self, values: np.ndarray) -> np.ndarray:
+        """A copy: the values are the dot products."""
+        return np.array(values, dtype=np.float64)
+
 
 class _ScaledDot(HasGamma):
-    """A function of gamma x'y + coef0; a subclass writes `profile`, in place."""
+    """A function of gamma x'y + coef0; a subclass writes `profile`, in place, and its derivative `rise`."""
 
     takes_sparse = True
+    differentiable = True
+    rotatable = True
     coef0: float
 
     def profile(self, T: np.ndarray) -> np.ndarray:
         """Turn gamma x'y + coef0 in T into kernel values, in place."""
+        raise NotImplementedError
+
+    def rise(self, T: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the derivative of `profile` at T, where its values are known; T may be written over."""
         raise NotImplementedError
 
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:
@@ -40,16 +68,29 @@ class _ScaledDot(HasGamma):
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write the function of gamma X Y' + coef0."""
         dot(X, Y, out)
-        self._finish(out)
+        self.profile(self._scale(out))
 
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): the function of gamma |x|^2 + coef0."""
-        return self._finish(squared_norms(X))
+        return self.profile(self._scale(squared_norms(X)))
 
-    def _finish(self, T: np.ndarray) -> np.ndarray:
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values and slopes: gamma times the derivative, toward y."""
+        T = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        dot(X, Y, T)
+        self._scale(T)
+        values = self.profile(T.copy())
+        return Slopes(values, self.number() * self.rise(T, values), np.zeros_like(values))
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): 2 gamma times the derivative at |x|^2, times x."""
+        t = self._scale(squared_norms(X))
+        return (2 * self.number() * self.rise(t, self.profile(t.copy())))[:, None] * X
+
+    def _scale(self, T: np.ndarray) -> np.ndarray:
         T *= self.number()
         T += self._number_coef0()
-        return self.profile(T)
+        return T
 
     def _number_coef0(self) -> float:
         if not isinstance(self.coef0, int | float | np.number) or not np.isfinite(self.coef0):
@@ -93,6 +134,27 @@ class Polynomial(_ScaledDot):
             )
         return np.power(T, self.degree, out=T)
 
+    def rise(self, T: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return degree t^(degree - 1); below degree 1 it has no bound at t = 0, and t counts as sqrt(eps) at least."""
+        if float(self.degree).is_integer():
+            return int(self.degree) * np.power(T, int(self.degree) - 1, out=T)
+        if self.degree < 1:
+            np.maximum(T, np.sqrt(np.finfo(T.dtype).eps), out=T)
+        return float(self.degree) * np.power(T, float(self.degree) - 1.0, out=T)
+
+    @property
+    def tells_product(self) -> bool:  # type: ignore[override]
+        """True for odd whole exponents."""
+        return float(self.degree) % 2 == 1
+
+    def products_from(self, values: np.ndarray) -> np.ndarray:
+        """Dot products: the root, with its sign, less coef0 and over gamma."""
+        if not self.tells_product:
+            return super().products_from(values)
+        values = np.asarray(values, dtype=np.float64)
+        root = np.copysign(np.abs(values) ** (1.0 / self.degree), values)
+        return (root - self._number_coef0()) / self.number()
+
 
 class Sigmoid(_ScaledDot):
     """tanh(gamma x'y + coef0), the hyperbolic tangent of neural networks. It is not positive definite.
@@ -115,11 +177,17 @@ class Sigmoid(_ScaledDot):
         """Write tanh(t)."""
         return np.tanh(T, out=T)
 
+    def rise(self, T: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return 1 - tanh(t)^2."""
+        return (1 - values) * (1 + values)
+
 
 class Cosine(Kernel):
-    """x'y / (|x| |y|); a zero row has kernel value 0 with everything, itself included."""
+    """x'y / (|x| |y|); a zero row has kernel value 0 with everything, itself included, and slopes 0."""
 
     takes_sparse = True
+    differentiable = True
+    rotatable = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write cosines of angles."""
@@ -128,6 +196,17 @@ class Cosine(Kernel):
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): ones, and zeros for zero rows."""
         return (squared_norms(X) > 0).astype(dtype_of(X))
+
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> cosines c, and their slopes 1 / (|x| |y|) toward y and -c / |x|^2 along x."""
+        values = values_of(self, X, Y)
+        lengths = inverse_lengths(X)
+        along = values * -np.square(lengths)[:, None]
+        return Slopes(values, np.multiply.outer(lengths, inverse_lengths(Y)), along)
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): zeros."""
+        return np.zeros_like(X)
 
 
 class ArcCosine(Kernel):
@@ -143,6 +222,8 @@ class ArcCosine(Kernel):
     """
 
     takes_sparse = True
+    rotatable = True
+    differentiable = property(lambda self: self.order == 1)
 
     def __init__(self, order: int = 1) -> None:
         self.order = order
@@ -168,6 +249,31 @@ class ArcCosine(Kernel):
         norms = squared_norms(X)
         return norms if self.order == 1 else np.where(norms > 0, 1.0, 0.5).astype(norms.dtype)
 
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> slopes 1 - t/pi toward y and sin t |y| / (pi |x|) along x, which is 0 for a zero row x.
+
+        Order 0 has none: its slope has no bound where the angle t is zero, as it is between equal rows.
+        """
+        if not self.differentiable:
+            return super().slopes(X, Y)
+        products = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        dot(X, Y, products)
+        toward = products * inverse_lengths(X)[:, None]
+        toward *= inverse_lengths(Y)
+        np.arccos(np.clip(toward, -1.0, 1.0, out=toward), out=toward)
+        along = np.sin(toward)
+        along *= inverse_lengths(X)[:, None]
+        along *= np.sqrt(squared_norms(Y)) / toward.dtype.type(np.pi)
+        toward /= -np.pi
+        toward += 1.0
+        values = toward * products  # k is homogeneous, so it is x times its gradient
+        values += along * squared_norms(X)[:, None]
+        return Slopes(values, toward, along)
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): 2 x for order 1."""
+        return 2 * X if self.differentiable else super().pull_diagonal(X)
+
     def _check_order(self) -> None:
         if self.order not in (0, 1):
             raise ValueError(f"ArcCosine(order={self.order!r}): order must be 0 (step units) or 1 (ReLUs).")
@@ -176,7 +282,11 @@ class ArcCosine(Kernel):
 def cosines(X: Rows, Y: Rows, out: np.ndarray) -> None:
     """(n, d), (m, d) -> write x'y / (|x| |y|) into `out`, with 0 for zero rows."""
     dot(X, Y, out)
-    for norms, along in ((squared_norms(X), (slice(None), None)), (squared_norms(Y), (None, slice(None)))):
-        lengths = np.sqrt(norms)
-        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        out *= inverse[along]
+    out *= inverse_lengths(X)[:, None]
+    out *= inverse_lengths(Y)
+
+
+def inverse_lengths(X: Rows) -> np.ndarray:
+    """(n, d) -> (n,): 1 / |x_i|, and 0 for zero rows."""
+    lengths = np.sqrt(squared_norms(X))
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)

@@ -1,14 +1,29 @@
-"""Kernels between histograms: rows of nonnegative numbers, whether or not they sum to one."""
+"""Kernels between histograms: rows of nonnegative numbers, whether or not they sum to one.
+
+Those that are smooth for positive entries have gradients. At an entry x = 0 these are slopes to the right; where such a
+slope has no bound (Hellinger and Jensen-Shannon, y > 0) x counts as eps.
+"""
 
 from __future__ import annotations
+
+from math import log
 
 import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
 from kernelpca.kernels.exponential import exponential
-from kernelpca.kernels.pairwise import PAIRWISE_TILE, chi_square, harmonic, minima, mixed_entropy
+from kernelpca.kernels.pairwise import (
+    PAIRWISE_TILE,
+    chi_square,
+    harmonic,
+    minima,
+    mixed_entropy,
+    pull_chi_square,
+    pull_entropy,
+    pull_harmonic,
+)
 from kernelpca.kernels.products import dot
 
 
@@ -61,6 +76,7 @@ class ChiSquare(Kernel):
     """
 
     domain = "nonnegative"
+    differentiable = True
     tile = PAIRWISE_TILE
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
@@ -71,6 +87,14 @@ class ChiSquare(Kernel):
         """(n, d) -> (n,): half the row sums."""
         return np.asarray(X).sum(axis=1) / 2
 
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): weighted sums, with slopes y^2 / (x + y)^2."""
+        return np.einsum("ij,ij->i", C, values_of(self, X, Y)), pull_harmonic(X, Y, C)
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): halves."""
+        return np.full_like(X, 0.5)
+
 
 class AdditiveChiSquare(Kernel):
     """Minus the chi-square distance, the sum of (x - y)^2 / (x + y): scikit-learn's `additive_chi2`.
@@ -79,6 +103,7 @@ class AdditiveChiSquare(Kernel):
     """
 
     domain = "nonnegative"
+    differentiable = True
     tile = PAIRWISE_TILE
     positive_definite = False
     positive_once_centered = True
@@ -92,6 +117,14 @@ class AdditiveChiSquare(Kernel):
         """(n, d) -> (n,): zeros."""
         return np.zeros(n_rows(X), dtype=dtype_of(X))
 
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): weighted sums, with slopes of the chi-square distance."""
+        return np.einsum("ij,ij->i", C, values_of(self, X, Y)), -pull_chi_square(X, Y, C)
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): zeros."""
+        return np.zeros_like(X)
+
 
 class ExponentialChiSquare(HasGamma):
     """exp(-gamma times the sum of (x - y)^2 / (x + y)): scikit-learn's `chi2`.
@@ -103,6 +136,7 @@ class ExponentialChiSquare(HasGamma):
     """
 
     domain = "nonnegative"
+    differentiable = True
     tile = PAIRWISE_TILE
     unit_diagonal = True
 
@@ -125,11 +159,17 @@ class ExponentialChiSquare(HasGamma):
         """(n, d) -> (n,): ones."""
         return np.ones(n_rows(X), dtype=dtype_of(X))
 
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): weighted sums, with slopes -gamma k times those of the distance."""
+        weights = C * values_of(self, X, Y)
+        return weights.sum(axis=1), -self.number() * pull_chi_square(X, Y, weights)
+
 
 class Hellinger(Kernel):
     """The sum of sqrt(x_f y_f): a dot product of square roots (Hein and Bousquet 2005)."""
 
     domain = "nonnegative"
+    differentiable = True
     takes_sparse = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
@@ -140,6 +180,15 @@ class Hellinger(Kernel):
         """(n, d) -> (n,): row sums."""
         return np.asarray(X.sum(axis=1)).ravel() if sparse.issparse(X) else np.asarray(X).sum(axis=1)
 
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): weighted sums, with slopes sqrt(y / x) / 2."""
+        roots, products = np.sqrt(X), C @ np.sqrt(Y)
+        return np.einsum("ij,ij->i", roots, products), 0.5 * products / np.sqrt(above_zero(X))
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): ones."""
+        return np.ones_like(X)
+
 
 class JensenShannon(Kernel):
     """The Jensen-Shannon kernel (Hein and Bousquet 2005), with 0 log 0 = 0.
@@ -149,6 +198,7 @@ class JensenShannon(Kernel):
     """
 
     domain = "nonnegative"
+    differentiable = True
     tile = PAIRWISE_TILE
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
@@ -156,8 +206,21 @@ class JensenShannon(Kernel):
         mixed_entropy(X, Y, out)
         out -= xlogy(X, X).sum(axis=1)[:, None]
         out -= xlogy(Y, Y).sum(axis=1)
-        out /= np.log(2.0)
+        out /= log(2.0)
 
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): twice the row sums."""
         return 2 * np.asarray(X).sum(axis=1)
+
+    def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (m, d), (n, m) -> (n,), (n, d): weighted sums, with slopes log(1 + y / x) / log 2."""
+        return np.einsum("ij,ij->i", C, values_of(self, X, Y)), pull_entropy(above_zero(X), Y, C) / log(2.0)
+
+    def pull_diagonal(self, X: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): twos."""
+        return np.full_like(X, 2.0)
+
+
+def above_zero(X: np.ndarray) -> np.ndarray:
+    """Return X with entries of eps at least: slopes that have no bound at zero are those at eps there."""
+    return np.maximum(X, np.finfo(X.dtype).eps)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import gammaln, kve
 
-from kernelpca.kernels.algebra import LessOne
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
 from kernelpca.kernels.exponential import exponential, gaussian
+from kernelpca.kernels.inverse import EPS, minus_log, solve_falling
+from kernelpca.kernels.less_one import LessOne
+from kernelpca.kernels.matern import matern_function, singular_slope
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
+from kernelpca.kernels.slopes import Slopes
 from kernelpca.kernels.spectral import Draw, cauchy_of_normal, half_normal, mixing
 from kernelpca.tiles import TILE
 
@@ -29,16 +32,44 @@ class Stationary(HasGamma):
         """(n, d) -> (n,): ones."""
         return np.ones(n_rows(X), dtype=dtype_of(X))
 
+    def slopes_less_one(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values less one, with the same slopes; for kernels that offer `compute_less_one`."""
+        return replace(self.slopes(X, Y), values=values_of(LessOne(self), X, Y))
+
+    def distances_from(self, values: np.ndarray) -> np.ndarray:
+        """Kernel values of any shape -> squared distances; values count as eps at least and as one at most."""
+        if not self.tells_distance:
+            return super().distances_from(values)
+        values = np.clip(np.asarray(values, dtype=np.float64), EPS, 1.0)
+        return self.distances_at(values, 1.0 - values)
+
+    def distances_from_less_one(self, values: np.ndarray) -> np.ndarray:
+        """Kernel values less one -> squared distances, with all digits of values near zero."""
+        rest = np.clip(-np.asarray(values, dtype=np.float64), 0.0, 1.0 - EPS)
+        return self.distances_at(1.0 - rest, rest)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Kernel values in (0, 1], and one less these -> squared distances; for kernels that tell them."""
+        raise NotImplementedError
+
 
 class Radial(Stationary):
-    """k(x, y) = g(gamma |x - y|^2) with the Euclidean norm; a subclass writes g, in place."""
+    """k(x, y) = g(gamma |x - y|^2) with the Euclidean norm; a subclass writes g, in place, and -g'."""
 
     takes_sparse = True
+    differentiable = True
+    rotatable = True
+    radial = True
+    tells_distance = True
     forgive = 0  # eps of the squared norms to take off squared distances, where a square root follows
 
     @abstractmethod
     def profile(self, S: np.ndarray) -> None:
         """Turn the scaled squared distances gamma |x - y|^2 in S into kernel values, in place."""
+
+    @abstractmethod
+    def fall(self, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return -g'(s) as a new array, or in S, where the values g(s) are known."""
 
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:
         """(n, d), (m, d) -> (n, m): squared distances."""
@@ -50,6 +81,28 @@ class Radial(Stationary):
         """(n, d), (m, d) -> write g(gamma |x_i - y_j|^2) into `out`."""
         squared_distances(X, Y, out, self.number(), self.forgive)
         self.profile(out)
+
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values and slopes -2 gamma g'(s) toward y."""
+        S = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        squared_distances(X, Y, S, self.number(), self.forgive)
+        values, fall = self._fall_at(S)
+        return Slopes(values, 2 * self.number() * fall)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Kernel values in (0, 1] -> squared distances, by Newton's method."""
+
+        def fall(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            tile, slopes = self._fall_at(s[None].copy())
+            return tile[0], slopes[0]
+
+        return solve_falling(fall, values.ravel()).reshape(values.shape) / self.number()
+
+    def _fall_at(self, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return g(s) and -g'(s); S may be written over."""
+        values = S.copy()
+        self.profile(values)
+        return values, self.fall(S, values)
 
 
 class RBF(Radial):
@@ -93,6 +146,26 @@ class RBF(Radial):
         """Write exp(-s)."""
         exponential(np.negative(S, out=S))
 
+    def fall(self, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return exp(-s)."""
+        return values.copy()
+
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values k and slopes 2 gamma k toward y: no other exponential."""
+        values = values_of(self, X, Y)
+        return Slopes(values, 2 * self.number() * values)
+
+    def slopes_less_one(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> the same with values less one: still no other exponential."""
+        values = values_of(LessOne(self), X, Y)
+        toward = values + 1.0
+        toward *= 2 * self.number()
+        return Slopes(values, toward)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Return -log(k) / gamma."""
+        return minus_log(values, rest) / self.number()
+
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): N(0, 2 gamma I)."""
         return np.sqrt(2.0 * self.number()) * draw.normals()
@@ -116,10 +189,11 @@ class Laplacian(Stationary):
         self.gamma = gamma
         self.norm = norm
 
-    @property
-    def takes_sparse(self) -> bool:  # type: ignore[override]
-        """Only the Euclidean norm comes from dot products."""
-        return self.norm == "euclidean"
+    radial = property(lambda self: self.norm == "euclidean")
+    differentiable = radial
+    rotatable = radial
+    tells_distance = radial
+    takes_sparse = radial  # only the Euclidean norm comes from dot products
 
     @property
     def tile(self) -> int:  # type: ignore[override]
@@ -147,6 +221,26 @@ class Laplacian(Stationary):
     def for_centering(self) -> Kernel:
         """Return the kernel less one."""
         return LessOne(self)
+
+    def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values k and slopes gamma k / |x - y| toward y, for the Euclidean norm.
+
+        They have no bound between equal rows: distances count as sqrt(eps) / gamma at least.
+        """
+        if not self.differentiable:
+            return super().slopes(X, Y)
+        toward = self.measure(X, Y)
+        toward *= self.number()
+        values = -toward
+        exponential(values)
+        np.maximum(toward, np.sqrt(np.finfo(toward.dtype).eps), out=toward)
+        np.divide(values, toward, out=toward)
+        toward *= self.number() ** 2
+        return Slopes(values, toward)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Return (log(k) / gamma)^2."""
+        return np.square(minus_log(values, rest) / self.number())
 
     def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         if self.norm == "euclidean":
@@ -207,40 +301,26 @@ class Matern(Radial):
         else:
             z[...] = matern_function(nu, z.astype(np.float64))
 
+    def fall(self, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Write nu / (nu - 1) times the Matérn function of nu - 1 at the same z.
+
+        Up to nu = 1 it has no bound at z = 0, and z counts as sqrt(eps) at least.
+        """
+        nu = self._number_nu()
+        if nu > 1:
+            S *= nu / (nu - 1.0)
+            Matern(nu - 1.0, self.gamma).profile(S)
+            S *= nu / (nu - 1.0)
+            return S
+        z = np.sqrt(np.maximum(4.0 * nu * S, np.finfo(S.dtype).eps))
+        return values / z if nu == 0.5 else singular_slope(nu, z.astype(np.float64)).astype(S.dtype)
+
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): Student's t with 2 nu degrees: N(0, 2 gamma / g I), g of Gamma(nu) with mean one."""
         return np.sqrt(2.0 * self.number() / mixing(self._number_nu(), draw.uniforms())) * draw.normals()
 
     def _number_nu(self) -> float:
         return check_positive(self.nu, "nu", self, "a positive number (for nu = infinity use RBF)")
-
-
-def matern_function(nu: float, z: np.ndarray) -> np.ndarray:
-    """2^(1-nu) / Gamma(nu) z^nu K_nu(z), float64.
-
-    For nu up to 50 from scipy's Bessel function; beyond, where that overflows, from Debye's uniform expansion of
-    log K_nu(nu x), whose error is below 1e-8 there.
-    """
-    value = np.ones_like(z)
-    inside = z > 0
-    z = z[inside]
-    logarithm = nu * np.log(z) + (1.0 - nu) * np.log(2.0) - gammaln(nu)
-    if nu <= 50:
-        with np.errstate(divide="ignore", over="ignore"):
-            logarithm += np.log(kve(nu, z)) - z
-        logarithm = np.where(np.isfinite(logarithm), logarithm, np.where(z < nu, 0.0, -np.inf))
-    else:
-        x = z / nu
-        root = np.sqrt(1.0 + x * x)
-        p = 1.0 / root
-        eta = root + np.log(x / (1.0 + root))
-        u1 = (3 * p - 5 * p**3) / 24
-        u2 = (81 * p**2 - 462 * p**4 + 385 * p**6) / 1152
-        u3 = (30375 * p**3 - 369603 * p**5 + 765765 * p**7 - 425425 * p**9) / 414720
-        series = -u1 / nu + u2 / nu**2 - u3 / nu**3
-        logarithm += 0.5 * np.log(np.pi / (2 * nu)) - nu * eta - 0.5 * np.log(root) + np.log1p(series)
-    value[inside] = np.exp(np.minimum(logarithm, 0.0))
-    return value
 
 
 class Cauchy(Radial):
@@ -261,6 +341,14 @@ class Cauchy(Radial):
         """Write 1 / (1 + s)."""
         S += 1.0
         np.reciprocal(S, out=S)
+
+    def fall(self, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return 1 / (1 + s)^2."""
+        return np.square(values)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Return (1 / k - 1) / gamma."""
+        return rest / values / self.number()
 
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): N(0, 2 gamma t I), t exponential with mean one."""
@@ -300,6 +388,17 @@ class RationalQuadratic(Radial):
         np.log1p(S, out=S)
         S *= -alpha
         exponential(S)
+
+    def fall(self, S: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Write k / (1 + s / alpha)."""
+        S /= check_positive(self.alpha, "alpha", self)
+        S += 1.0
+        return np.divide(values, S, out=S)
+
+    def distances_at(self, values: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Return alpha (k^(-1 / alpha) - 1) / gamma, and no more than about 1e304 alpha / gamma."""
+        alpha = check_positive(self.alpha, "alpha", self)
+        return np.expm1(np.minimum(minus_log(values, rest) / alpha, 700.0)) * alpha / self.number()
 
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): N(0, 2 gamma t I), t of Gamma(alpha) with mean one."""
