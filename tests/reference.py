@@ -232,6 +232,31 @@ def ridge_preimage(K_scores, K_new, X, ridge):
     return K_new @ np.linalg.inv(K_scores + ridge * np.eye(len(X))) @ X
 
 
+def projected_point(K, scores, directions):
+    """Coefficients over the samples of m + sum_k z_k v_k, m the mean of the mapped samples: the mean is kept."""
+    n = len(K)
+    c = np.full(n, 1 / n)
+    for z, v in zip(scores, directions.T, strict=True):
+        c = c + z * (v - v.sum() / n)
+    return c
+
+
+def distance_in_feature_space(k, x, X, c):
+    """|phi(x) - sum_i c_i phi(x_i)|."""
+    square = k(x, x)
+    for a, x_a in zip(c, X, strict=True):
+        square -= 2 * a * k(x, x_a)
+        for b, x_b in zip(c, X, strict=True):
+            square += a * b * k(x_a, x_b)
+    return sqrt(max(square, 0.0))
+
+
+def fixed_point_step(z, X, c, gamma):
+    """Equation 8 of the analysis of Mika et al., with coefficients that keep the mean."""
+    weights = [c_i * rbf(z, x, gamma) for c_i, x in zip(c, X, strict=True)]
+    return sum(w * x for w, x in zip(weights, X, strict=True)) / sum(weights)
+
+
 # approximations from a few products, and what they bound
 
 
@@ -357,3 +382,154 @@ def sketch(K, P, k):
     squares, u = squares[::-1][:k], u[:, ::-1][:, :k]
     vectors = K @ (Z.T @ u) / squares
     return np.sqrt(squares), vectors / np.linalg.norm(vectors, axis=0)
+
+
+# slopes
+
+
+def gradient_of_kernel_sum(kernel_function, X, Y, C, h=1e-5):
+    """The gradient of sum_j C_ij k(x_i, y_j) in each x_i, by central differences, one entry at a time."""
+    X = np.array(X, dtype=np.float64)
+    gradient = np.zeros(X.shape)
+    for i in range(len(X)):
+        for f in range(X.shape[1]):
+            ahead, behind = X[i].copy(), X[i].copy()
+            ahead[f] += h
+            behind[f] -= h
+            for j in range(len(Y)):
+                difference = kernel_function(ahead, Y[j]) - kernel_function(behind, Y[j])
+                gradient[i, f] += C[i, j] * difference / (2 * h)
+    return gradient
+
+
+# pre-images from distances and as weighted combinations
+
+
+def squared_distances_in_feature_space(K, c):
+    """|phi(x_i) - sum_a c_a phi(x_a)|^2 of every sample i."""
+    n = len(K)
+    own = sum(c[a] * c[b] * K[a, b] for a in range(n) for b in range(n))
+    return np.array([K[i, i] - 2 * sum(c[a] * K[a, i] for a in range(n)) + own for i in range(n)])
+
+
+def point_from_distances(neighbors, squares):
+    """Kwok and Tsang for one point: X H = U L V', x = mean - U L^-1 V'(d^2 - d0^2) / 2, samples as columns of X."""
+    X = np.array(neighbors).T
+    mean = X.mean(axis=1)
+    U, L, V = np.linalg.svd(X - mean[:, None], full_matrices=False)
+    flat = len(neighbors) * np.finfo(float).eps * L[0] ** 2
+    rank = sum(a**2 > flat for a in L)
+    from_mean = np.array([squared_distance(x, mean) for x in X.T])
+    z = -0.5 / L[:rank] * (V[:rank] @ (squares - from_mean))
+    return mean + U[:, :rank] @ z
+
+
+def falling_weights(z, scores, rule):
+    """Weights of section 4 of the digest for one point: a function of the distance of scores, made to sum to one."""
+    distances = [sqrt(squared_distance(z, s)) for s in scores]
+    if rule == "exponential":
+        w = [exp(-d) for d in distances]
+    elif min(distances) == 0:
+        w = [float(d == 0) for d in distances]
+    else:
+        w = [1 / d if rule == "inverse" else 1 / d**2 for d in distances]
+    return np.array(w) / sum(w)
+
+
+def combination_about_mean(w, X):
+    """mean + sum_j w_j (x_j - mean)."""
+    mean = sum(X) / len(X)
+    return mean + sum(w_j * (x - mean) for w_j, x in zip(w, X, strict=True))
+
+
+def discrepancy(w, z, X, kernel, directions, K, centering, factors):
+    """Equation 33 of the digest: squared differences of scores z and those of the combination, one sample at a time."""
+    x = combination_about_mean(w, X)
+    g = np.array([[kernel(x, y) for y in X]])
+    g = center_new(g, K)[0] if centering else g[0]
+    return sum(t * (z_k - g @ v) ** 2 for t, z_k, v in zip(factors, z, directions.T, strict=True))
+
+
+def log_discrepancy(w, g, X, gamma):
+    """Equation 36 of the digest, over kernel values g above a millionth of the largest."""
+    x = combination_about_mean(w, X)
+    terms = [(log(a) + gamma * squared_distance(y, x)) ** 2 for a, y in zip(g, X, strict=True) if a > 1e-6 * max(g)]
+    return sum(terms)
+
+
+# invertible kernel PCA
+
+
+def undo_nonlinearity(value, angle, form, branch):
+    """One angle from its sine or cosine, or from (cosine, sine), or from a ReLU value; `angle` is the reference's."""
+    if form == "relu":
+        return max(value, 0.0) + min(angle, 0.0)
+    if form == "paired":
+        found = atan2(value[1], value[0])
+        return min((found + 2 * pi * turns for turns in range(-50, 51)), key=lambda a: abs(a - angle))
+    value = max(-1.0, min(1.0, value))
+    if branch == "added":
+        inverse, function = (np.arcsin, sin) if form == "sin" else (np.arccos, cos)
+        return inverse(value) + (angle - inverse(function(angle)))
+    for k in range(-100, 101):  # branches
+        middle = pi * k if form == "sin" else pi * (k + 0.5)
+        if abs(angle - middle) <= pi / 2:
+            rises = k % 2 == 0 if form == "sin" else k % 2 == 1
+            return middle + np.arcsin(value) * (1 if rises else -1)
+    raise ValueError(angle)
+
+
+def invertible_kernel_pca(X, Y, W, b, amplitude, k, ridge, form, branch="reflected", centering=True):
+    """Equations 2 and 4 of the ikPCA paper: Y compressed to k components found in X, and back, a sample at a time."""
+
+    def products(x):
+        return [linear(w, x) + shift for w, shift in zip(W, b, strict=True)]
+
+    def feature_values(x):
+        alpha = products(x)
+        if form == "paired":
+            return [amplitude * cos(a) for a in alpha] + [amplitude * sin(a) for a in alpha]
+        sigma = {"sin": sin, "cos": cos, "relu": lambda a: max(a, 0.0)}[form]
+        return [amplitude * sigma(a) for a in alpha]
+
+    F = np.array([feature_values(x) for x in X])
+    mean = sum(F) / len(F) if centering else np.zeros(F.shape[1])
+    P = np.linalg.eigh(sum(np.outer(f - mean, f - mean) for f in F))[1][:, ::-1][:, :k]
+    answers = []
+    for y in Y:
+        z = P.T @ (np.array(feature_values(y)) - mean)
+        beta = (mean + P @ z) / amplitude
+        if form == "paired":
+            beta = list(zip(beta[: len(W)], beta[len(W) :], strict=True))
+        alpha = [undo_nonlinearity(value, a, form, branch) for value, a in zip(beta, products(y), strict=True)]
+        A = np.vstack([W, sqrt(ridge) * np.eye(W.shape[1])])
+        target = np.concatenate([np.array(alpha) - b, np.zeros(W.shape[1])])
+        answers.append(np.linalg.lstsq(A, target, rcond=None)[0])
+    return np.array(answers)
+
+
+# ridge regression with rows left out
+
+
+def ridge_left_out(K, Y, ridge):
+    """Kernel ridge regression solved anew without each row in turn: errors (n, d) at the row that was left out."""
+    errors = []
+    for i in range(len(K)):
+        others = [j for j in range(len(K)) if j != i]
+        A = K[np.ix_(others, others)] + ridge * np.eye(len(others))
+        errors.append(Y[i] - K[i, others] @ np.linalg.solve(A, Y[others]))
+    return np.array(errors)
+
+
+def landmark_ridge(C, W, Y, ridge):
+    """Coefficients a that minimize |C a - Y|^2 + ridge a'W a: regression on landmarks, C (n, m) and W (m, m)."""
+    return np.linalg.lstsq(C.T @ C + ridge * W, C.T @ Y, rcond=1e-15)[0]
+
+
+def landmark_ridge_left_out(C, W, Y, ridge):
+    """The same solved anew without each row in turn; the landmarks stay: errors (n, d)."""
+    errors = []
+    for i in range(len(C)):
+        others = [j for j in range(len(C)) if j != i]
+        errors.append(Y[i] - C[i] @ landmark_ridge(C[others], W, Y[others], ridge))
+    return np.array(errors)

@@ -3,7 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelpca.sklearn
-from kernelpca import KernelPCA
+from kernelpca import InvertibleKernelPCA, KernelPCA
 from kernelpca.features import KernelSketch, RandomFourier
 
 ESTIMATORS = [
@@ -19,6 +19,8 @@ ESTIMATORS = [
     KernelPCA(2, approximation=RandomFourier(40)),
     KernelPCA(1, approximation=KernelSketch(20), kernel="poly"),
     KernelPCA(2, kernel="precomputed", approximation="nystrom"),
+    InvertibleKernelPCA(1),
+    InvertibleKernelPCA(1, layers=[{"n_components": 2, "n_features": 40, "form": "paired"}, {}]),
     kernelpca.sklearn.KernelPCA(),
     kernelpca.sklearn.KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
 ]

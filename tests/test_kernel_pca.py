@@ -555,47 +555,6 @@ def test_random_states(seed):
     np.testing.assert_allclose(model.eigenvalues_, KernelPCA(3).fit(DATA["digits"]).eigenvalues_, rtol=1e-6)
 
 
-# pre-images
-
-
-@pytest.mark.parametrize("center", [True, False])
-def test_ridge_equals_its_naive_twin(center):
-    X = DATA["iris"]
-    kernel = RBF(0.3)
-    model = KernelPCA(3, kernel=kernel, preimage=Ridge(ridge=0.1, center=center))
-    Z = model.fit_transform(X)
-    new = Z[::5] + 0.01
-    mean = X.mean(axis=0) if center else 0
-    expected = reference.ridge_preimage(kernel(Z), kernel(new, Z), X - mean, 0.1) + mean
-    np.testing.assert_allclose(model.inverse_transform(new), expected, atol=1e-8)
-
-
-def test_denoising_brings_digits_back():
-    X = DATA["digits"]
-    rng = np.random.default_rng(0)
-    train, test = X[:1000], X[1000:]
-    noisy = test + rng.normal(0, 0.25, test.shape)
-    model = KernelPCA(30, kernel=RBF(0.03), preimage=Ridge(ridge=0.01)).fit(train)
-    cleaned = model.denoise(noisy)
-    assert np.square(cleaned - test).mean() < 0.5 * np.square(noisy - test).mean()
-
-
-def test_pre_images_that_cannot_be():
-    X = DATA["iris"]
-    with pytest.raises(ValueError, match=r"no way back.*preimage='ridge'"):
-        KernelPCA(2).fit(X).inverse_transform(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match=r"preimage='magic' stands for no preimage. Known names: ridge"):
-        KernelPCA(2, preimage="magic").fit(X)
-    with pytest.raises(ValueError, match="needs numeric inputs"):
-        KernelPCA(2, kernel="precomputed", preimage="ridge").fit(np.eye(4))
-    with pytest.raises(TypeError, match="comes back to dense rows"):
-        KernelPCA(2, preimage="ridge").fit(sparse.csr_array(X))
-    with pytest.raises(ValueError, match="Z has 3 columns; this model has 2"):
-        KernelPCA(2, preimage="ridge").fit(X).inverse_transform(np.zeros((1, 3)))
-    with pytest.raises(ValueError, match="ridge must be a number >= 0"):
-        KernelPCA(2, preimage=Ridge(-1.0)).fit(X)
-
-
 # bad input
 
 

@@ -5,7 +5,7 @@
 (3, 2)
 """
 
-from kernelpca.estimators import PCA, KernelPCA
+from kernelpca.estimators import PCA, InvertibleKernelPCA, KernelPCA
 
 __version__ = "0.1.0.dev0"
-__all__ = ["PCA", "KernelPCA", "__version__"]
+__all__ = ["PCA", "InvertibleKernelPCA", "KernelPCA", "__version__"]

@@ -159,7 +159,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.certificate_ = decomposition.certificate
         self.X_fit_ = X
         if self.fit_inverse_transform:
-            self._preimage = Ridge(self.alpha, center=False).fit(fitted.scores, X, self._kernel())
+            self._preimage = Ridge(self.alpha, center=False, n_landmarks=None).learn(fitted.scores, X, self._kernel())
             self.dual_coef_ = self._preimage.dual_coef_
             self.X_transformed_fit_ = fitted.scores
 

@@ -77,3 +77,16 @@ def check_scores(Z: Any, k: int) -> np.ndarray:
     if Z.shape[1] != k:
         raise ValueError(f"Z has {Z.shape[1]} columns; this model has {k} components.")
     return Z
+
+
+def check_reference(reference: Any, n: int, d: int) -> np.ndarray | None:
+    """Return the inputs (n, d) that n rows of scores came from, if they are given."""
+    if reference is None:
+        return None
+    rows = check_array(reference, dtype=[np.float64, np.float32], input_name="reference")
+    if rows.shape != (n, d):
+        raise ValueError(
+            f"reference has shape {rows.shape}; {n} rows of scores need a reference of shape {(n, d)}: the input that "
+            "each row of Z came from."
+        )
+    return rows

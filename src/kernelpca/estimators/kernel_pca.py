@@ -18,16 +18,16 @@ from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
+from kernelpca.estimators.way_back import WayBack, check_preimage, make_inverse
 from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
-from kernelpca.memory import readable_bytes
 from kernelpca.preimage import as_preimage
 from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
-from kernelpca.validation import as_generator, check_common, check_numbers, check_scores, check_weights
+from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
 
 
 def _knows_own_similarity(estimator: KernelPCA) -> bool:
@@ -39,7 +39,7 @@ def _knows_own_similarity(estimator: KernelPCA) -> bool:
     return True
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Kernel principal component analysis: the directions of largest variance in a kernel's feature space.
 
     Parameters
@@ -59,7 +59,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How the eigenproblem is solved: "dense", "lanczos", "randomized", "block_krylov", "lobpcg", "lbfgs", an object
         of `kernelpca.solvers`, or "auto" to choose; `plan_` says what was chosen and why.
     preimage : str, pre-image object or None, default=None
-        How `inverse_transform` finds the way back: "ridge", or an object of `kernelpca.preimage`.
+        How `inverse_transform`, `invert` and `denoise` find the way back: a name (see `kernelpca.preimage.PREIMAGES`)
+        or an object of `kernelpca.preimage`; None for the best that the kernel allows, which `preimage_` names.
     center : bool, default=True
         Whether the mean in feature space is taken off.
     tol : float, default=1e-4
@@ -94,6 +95,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How far from exact this answer can be; `print(model.certificate_)` says it in a sentence.
     plan_ : Plan
         Which path was taken and why.
+    preimage_ : Preimage
+        The way back: what was asked for, or the best for this kernel.
     n_features_in_ : int
         Number of features seen in fit (for numeric data).
 
@@ -223,20 +226,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         return float(self.score_samples(X).mean())
 
-    def inverse_transform(self, Z: Any) -> np.ndarray:
-        """(n, n_components_) -> (n, d): inputs whose scores are near Z, by the pre-image method."""
-        check_is_fitted(self)
-        if self._preimage is None:
-            raise ValueError(
-                "This model has no way back: it was fitted with preimage=None. Set preimage='ridge' (or an object of "
-                "kernelpca.preimage) and fit again."
-            )
-        return self._preimage.points(check_scores(Z, self.n_components_))
-
-    def denoise(self, X: Any) -> np.ndarray:
-        """(n, d) -> (n, d): project on the components and come back."""
-        return self.inverse_transform(self._scores(X))
-
     # the parts
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -247,7 +236,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit(self, X: Any, sample_weight: Any, scores: bool = False) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
         with attempt(self) as callback:
-            return self._fit_anew(X, sample_weight, callback, scores or self.preimage is not None)
+            return self._fit_anew(X, sample_weight, callback, scores)
 
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
@@ -266,11 +255,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"Only n_samples = {n} sample counts (1 sample with a positive weight): at least 2 are needed to "
                 "center."
             )
-        request = replace(self._request(n, callback), scores=scores)
         self.kernel_ = kernel.resolve(rows, weights)
+        check_preimage(self.preimage, self.kernel_, self._feature_map(), rows)
+        learns = self.preimage is not None and as_preimage(self.preimage).learns
+        request = replace(self._request(n, callback), scores=scores or learns)
         fitted = self._decompose(rows, request, weights, counted)
         self._store(fitted, n)
-        self._preimage = self._fit_preimage(fitted, rows)
+        self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, rows)
         dropped = weights is not None and not counted.all()
         whole = isinstance(kernel, Precomputed) and not _is_block(rows)
         self._counted = counted if dropped and whole else None
@@ -337,24 +328,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 UserWarning,
                 stacklevel=4,
             )
-
-    def _fit_preimage(self, fitted: Fit, rows: Rows) -> Any:
-        if self.preimage is None:
-            return None
-        method = as_preimage(self.preimage)
-        if self.kernel_.domain in ("precomputed", "text"):
-            raise ValueError(
-                f"preimage={self.preimage!r} needs numeric inputs to come back to; with kernel={self.kernel!r} there "
-                "are none. Set preimage=None."
-            )
-        needed = 2 * len(fitted.scores) ** 2 * fitted.scores.dtype.itemsize
-        if needed > fitted.plan.memory_limit:
-            raise MemoryError(
-                f"A ridge pre-image of {len(fitted.scores)} rows needs about {readable_bytes(needed)}; "
-                f"{readable_bytes(fitted.plan.memory_limit)} are granted. Raise memory_limit, fit on fewer rows, or "
-                "set preimage=None."
-            )
-        return clone(method).fit(fitted.scores, rows, self.kernel_)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Return X as rows for the kernel, or say what is wrong with it."""

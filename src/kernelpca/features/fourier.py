@@ -167,6 +167,21 @@ class FourierFeatures(ExplicitFeatures):
             return X
         return X - self.origin.astype(dtype_of(X))
 
+    def discrepancy(self, X: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (n, r) -> (n,), (n, d): |z(x)|^2 - 2 z(x)'c, and its gradient."""
+        phases = np.empty((n_rows(X), len(self.W)), X.dtype)
+        self.phases(X, phases)
+        F, turned = self.amplitude * np.cos(phases), self.amplitude * np.sin(phases)
+        if self.form == "paired":
+            of_cosines, of_sines = C[:, : len(self.W)], C[:, len(self.W) :]
+            sums = np.einsum("ij,ij->i", F, of_cosines) + np.einsum("ij,ij->i", turned, of_sines)
+            squares, slopes = self.squared_norms(X), F * of_sines - turned * of_cosines
+        else:
+            F, derivative = (F, -turned) if self.form == "cos" else (turned, F)
+            sums, squares = np.einsum("ij,ij->i", F, C), np.einsum("ij,ij->i", F, F)
+            slopes = derivative * (C - F)
+        return squares - 2 * sums, -2 * slopes @ self.W.astype(X.dtype, copy=False)
+
     def error(self, A: Rows, B: Rows) -> np.ndarray:
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
         return self.kernel(self._moved(A), self._moved(B)) - self.map(A) @ self.map(B).T

@@ -10,7 +10,8 @@ from kernelpca.features.protocol import Features, move
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import cross_product, diagonal
-from kernelpca.kernels.base import Kernel, Rows
+from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.tiles import blocks
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,17 @@ class KernelFeatures(Features):
         """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
         return cross_product(self.kernel, move(X, self.origin), self.anchors, V, self.budget)
 
+    def discrepancy(self, X: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (n, m) -> (n,), (n, d): k(x, x) - 2 sum_j c_j k(x, y_j), and its gradient, tile by tile."""
+        X = move(X, self.origin)
+        values = self.kernel.diag(X).astype(X.dtype)
+        gradients = self.kernel.pull_diagonal(X)
+        for cols in blocks(n_rows(self.anchors), self.kernel.tile):
+            sums, pulls = self.kernel.pull(X, self.anchors[cols], C[:, cols])
+            values -= 2 * sums
+            gradients -= 2 * pulls
+        return values, gradients
+
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x, x)."""
         return check_finite(diagonal(self.kernel, move(X, self.origin)), f"The kernel {self.kernel!r}")
@@ -56,6 +68,7 @@ class GivenFeatures(Features):
         Those that count; None for all.
     """
 
+    origin = None
     size: int
     columns: np.ndarray | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,19 @@ BLOCK_ROWS = 2048  # rows whose features are made at a time, where memory allows
 
 
 class Features(ABC):
-    """x -> features(x), known by their products with a matrix."""
+    """x -> features(x), known by their products with a matrix.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (d,) or None
+        What is taken off rows first.
+    """
+
+    origin: np.ndarray | None
+
+    def at_origin(self) -> Features:
+        """Return the same features of rows from which the origin has been taken off."""
+        return self if self.origin is None else replace(self, origin=None)  # type: ignore[type-var]
 
     @abstractmethod
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
@@ -27,6 +39,13 @@ class Features(ABC):
     @abstractmethod
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): the squared length of each mapped sample."""
+
+    def discrepancy(self, X: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (n, m) -> (n,), (n, d): |phi(x)|^2 - 2 phi(x)'p with p = sum c_j phi_j, and its gradient in x.
+
+        With |p|^2 added it is the squared distance of phi(x) from p. No threads: blocks of rows come from workers.
+        """
+        raise ValueError(f"{type(self).__name__} cannot be differentiated: choose a pre-image that needs no gradient.")
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ class ReLUFeatures(ExplicitFeatures):
         Bytes of working memory.
     """
 
+    origin = None
     W: np.ndarray
     amplitude: float
     kernel: Kernel
@@ -108,6 +109,13 @@ class ReLUFeatures(ExplicitFeatures):
             F = np.empty((n_rows(X), self.size), dtype)
             np.matmul(scaled, W.T, out=F)
         return np.maximum(F, 0.0, out=F)
+
+    def discrepancy(self, X: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d), (n, r) -> (n,), (n, d): |z(x)|^2 - 2 z(x)'c, and its gradient."""
+        F = self.map(X)
+        off = F - 2 * C
+        slopes = np.where(F > 0, F - C, 0)
+        return np.einsum("ij,ij->i", F, off), (2 * self.amplitude) * slopes @ self.W.astype(F.dtype, copy=False)
 
     @cached_property
     def _single(self) -> np.ndarray:

@@ -1,22 +1,28 @@
 """Pre-images: the way back from scores to inputs."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from kernelpca.parts import explain_unknown
+from kernelpca.preimage.combination import Combination
+from kernelpca.preimage.distances import Distances
+from kernelpca.preimage.fixed_point import FixedPoint
+from kernelpca.preimage.gradient import Gradient
+from kernelpca.preimage.inversion import Inversion
+from kernelpca.preimage.invertible import Invertible
+from kernelpca.preimage.names import PREIMAGES, as_preimage, best_for, check_fitting
+from kernelpca.preimage.protocol import Preimage
 from kernelpca.preimage.ridge import Ridge
+from kernelpca.preimage.weights import Weights
 
-PREIMAGES = {"ridge": Ridge}
-
-
-def as_preimage(preimage: Any) -> Ridge:
-    """Return the pre-image method that a name or an object stands for."""
-    if isinstance(preimage, Ridge):
-        return preimage
-    if isinstance(preimage, str) and preimage in PREIMAGES:
-        return PREIMAGES[preimage]()
-    raise ValueError(explain_unknown(preimage, "preimage", "kernelpca.preimage", PREIMAGES, {}))
-
-
-__all__ = ["PREIMAGES", "Ridge", "as_preimage"]
+__all__ = [
+    "PREIMAGES",
+    "Combination",
+    "Distances",
+    "FixedPoint",
+    "Gradient",
+    "Inversion",
+    "Invertible",
+    "Preimage",
+    "Ridge",
+    "Weights",
+    "as_preimage",
+    "best_for",
+    "check_fitting",
+]

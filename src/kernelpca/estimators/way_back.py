@@ -1,0 +1,178 @@
+"""From scores back to inputs, for every estimator that has a decomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from kernelpca.estimators.exact import Fit
+from kernelpca.features import FeatureMap
+from kernelpca.gram.budget import BUDGET
+from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.preimage import Preimage, as_preimage, best_for, check_fitting
+from kernelpca.preimage.inversion import Inversion, find_points, invert
+from kernelpca.preimage.space import Space
+from kernelpca.validation import check_reference, check_scores
+
+
+@dataclass(frozen=True)
+class ReconstructionError:
+    """What is lost on the way to the components and back, for each sample.
+
+    Attributes
+    ----------
+    input : ndarray of shape (n,)
+        Squared distance between the sample and its reconstruction.
+    feature : ndarray of shape (n,)
+        Squared distance in feature space between the mapped reconstruction and the sample's projection, which it was
+        to be the pre-image of.
+    projection : ndarray of shape (n,)
+        Squared distance in feature space between the mapped sample and its projection: what the components leave out.
+    """
+
+    input: np.ndarray
+    feature: np.ndarray
+    projection: np.ndarray
+
+
+class Inverse:
+    """The way back of one fitted model; a method that was not asked for at fit is prepared when it is first used."""
+
+    def __init__(self, space: Space, method: Preimage | None, approximation: FeatureMap | None) -> None:
+        self.space = space
+        self._method = method
+        self._approximation = approximation
+
+    @property
+    def method(self) -> Preimage:
+        """The method, prepared."""
+        if self._method is None:
+            chosen = best_for(self.space.kernel, self._approximation)
+            space = self.space
+            if chosen.learns:
+                chosen.fit(space, space.samples + np.asarray(space.origin, space.dtype), space.scores)
+            self._method = chosen
+        return self._method
+
+
+class WayBack:
+    """Methods of an estimator that has an `Inverse`, or None where there are no rows of numbers to come back to."""
+
+    _inverse: Inverse | None
+    n_components_: int
+
+    def inverse_transform(self, Z: Any, reference: Any = None) -> np.ndarray:
+        """(n, n_components_) -> (n, d): inputs whose scores are near Z, by the pre-image method.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n, n_components_)
+            Scores.
+        reference : array-like of shape (n, d), optional
+            Inputs that the scores came from, where they are known: iterative methods start there, and `Invertible`
+            takes from them what scores do not hold.
+        """
+        inverse = self._checked_inverse()
+        Z, reference = self._check_asked(Z, reference, inverse)
+        return find_points(inverse.method, inverse.space, Z, reference)
+
+    def invert(self, Z: Any, reference: Any = None) -> Inversion:
+        """Do as `inverse_transform` does, and say how good each answer is."""
+        inverse = self._checked_inverse()
+        Z, reference = self._check_asked(Z, reference, inverse)
+        return invert(inverse.method, inverse.space, Z, reference)
+
+    def denoise(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n, d): project on the components and come back, with the samples themselves as reference."""
+        inverse = self._checked_inverse()
+        rows = _dense(self._check_rows(X, reset=False))
+        return find_points(inverse.method, inverse.space, inverse.space.decomposition.scores(rows), rows)
+
+    def reconstruction_error(self, X: Any) -> ReconstructionError:
+        """(n, d) -> squared errors of `denoise` for each sample, in input space and in feature space."""
+        inverse = self._checked_inverse()
+        rows = _dense(self._check_rows(X, reset=False))
+        space = inverse.space
+        Z, projection = space.project(space.local(rows))
+        found = invert(inverse.method, space, Z, rows)
+        off = np.square(rows - found.points, dtype=np.float64).sum(axis=1)
+        return ReconstructionError(off, np.square(found.distance), projection)
+
+    @property
+    def preimage_(self) -> Preimage:
+        """The pre-image method: the one that was asked for, or the best for this kernel."""
+        return self._checked_inverse().method
+
+    def _checked_inverse(self) -> Inverse:
+        check_is_fitted(self)
+        if self._inverse is None:
+            raise ValueError(
+                "This model has no way back: pre-images are rows of numbers, and it was fitted on a kernel matrix, on "
+                "texts or on other objects. Fit on rows of numbers, with a kernel of such rows."
+            )
+        return self._inverse
+
+    def _check_asked(self, Z: Any, reference: Any, inverse: Inverse) -> tuple[np.ndarray, np.ndarray | None]:
+        Z = check_scores(Z, self.n_components_)
+        return Z, check_reference(reference, len(Z), inverse.space.width)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Rows:
+        raise NotImplementedError
+
+
+def make_inverse(
+    preimage: Any, kernel: Kernel, approximation: FeatureMap | None, fitted: Fit, rows: Rows
+) -> Inverse | None:
+    """Prepare the way back of a fitted model; None where there is none and none was asked for."""
+    if not is_invertible(kernel, rows):
+        return None
+    method = None if preimage is None else clone(as_preimage(preimage))
+    keeps = method is not None and method.keeps_rows and approximation is not None
+    limit = fitted.plan.memory_limit
+    space = Space(
+        fitted.decomposition,
+        kernel,
+        n_rows(rows),
+        rows.shape[1],
+        rows.copy() if keeps else None,
+        min(BUDGET, limit // 2),
+        limit,
+    )
+    if method is not None and method.learns:
+        method.fit(space, rows, fitted.scores)
+    return Inverse(space, method, approximation)
+
+
+def is_invertible(kernel: Kernel, rows: Rows) -> bool:
+    """Whether there are dense rows of numbers to come back to."""
+    return kernel.domain in ("real", "nonnegative", "any") and isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+
+
+def check_preimage(preimage: Any, kernel: Kernel, approximation: FeatureMap | None, rows: Rows) -> None:
+    """Refuse a method that does not work with such a model, before anything is computed."""
+    if preimage is None:
+        return
+    method = as_preimage(preimage)
+    if kernel.domain in ("precomputed", "text"):
+        raise ValueError(
+            f"preimage={preimage!r} needs numeric inputs to come back to; with kernel={kernel!r} there are none. Set "
+            "preimage=None."
+        )
+    if not is_invertible(kernel, rows):
+        raise TypeError(
+            "A pre-image comes back to dense rows of numbers, and was given sparse or other input: give X.toarray(), "
+            "or do without a pre-image."
+        )
+    check_fitting(method, kernel, approximation)
+
+
+def _dense(rows: Rows) -> np.ndarray:
+    if not isinstance(rows, np.ndarray):
+        raise TypeError(
+            "A pre-image comes back to dense rows of numbers, and was given sparse input: give X.toarray()."
+        )
+    return rows

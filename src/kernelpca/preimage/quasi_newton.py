@@ -1,0 +1,191 @@
+"""Many small minimizations side by side: limited-memory BFGS with bounds, one problem a row, in matrix products.
+
+Each row has its own curvature pairs, step length and end; what all rows share is the call that evaluates those that are
+still under way. Variables that rest on a bound against which the gradient pushes are held; the others move by the
+quasi-Newton step of the free ones, projected on the bounds (Bertsekas' two-metric projection).
+
+References
+----------
+Nocedal and Wright (2006), Numerical optimization, algorithm 7.4. Bertsekas (1982), Projected Newton methods for
+optimization problems with simple constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+PAIRS = 8  # curvature pairs that each row remembers
+DESCENT = 1e-4  # of the decrease that the slope promises, which a step must reach
+HALVINGS = 25  # of a step before it counts as too small to matter
+CURVED = 1e-10  # least cosine between step and change of slope for the pair to be used
+TRIAL = 1e-3  # of a row's length (of one for zero rows): the first step, which shows the scale
+QUIET = 2  # steps in a row that hardly decrease the value, after which a row is done
+
+Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where rows ended: points (n, d), values, iterations and whether each was done, all (n,)."""
+
+    points: np.ndarray
+    values: np.ndarray
+    iterations: np.ndarray
+    converged: np.ndarray
+
+
+def minimize(
+    function: Function,
+    X: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    floor: np.ndarray,
+) -> Minimum:
+    """Minimize each row's function from X (n, d), within low <= x <= high.
+
+    `function(X, rows)` returns values (a,) and gradients (a, d) of the problems `rows` (a,) at X (a, d). A row is done
+    when two steps in a row decrease its value by less than `tol` of it, or by less than `floor` (n,), its rounding.
+    """
+    bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
+    X = np.clip(X, low, high).astype(X.dtype, copy=False) if bounded else X.copy()
+    n, d = X.shape
+    values, iterations, converged = np.empty(n, X.dtype), np.zeros(n, int), np.zeros(n, bool)
+    rows = np.arange(n)  # those under way
+    x, quiet = X, np.zeros(n, int)
+    f, g = function(x, rows)
+    pairs = Pairs(n, d, X.dtype)
+    for iteration in range(max_iter + 1):
+        free = _free(x, g, low, high) if bounded else None
+        slope = g if free is None else g * free
+        over = (quiet >= QUIET) | ~slope.any(axis=1)
+        if over.any() or iteration == max_iter:
+            ended = over if iteration < max_iter else np.ones(len(rows), bool)
+            gone = rows[ended]
+            X[gone], values[gone], converged[gone] = x[ended], f[ended], over[ended]
+            going = ~ended
+            if not going.any():
+                break
+            rows, x, f, g, quiet = rows[going], x[going], f[going], g[going], quiet[going]
+            free, slope = None if free is None else free[going], slope[going]
+            pairs.keep(going)
+        iterations[rows] += 1
+        p = pairs.direction(slope, free)
+        descent = np.einsum("ij,ij->i", p, slope)
+        lost = descent >= 0
+        if lost.any():
+            pairs.forget(lost)
+            p[lost] = pairs.direction(slope[lost], None, lost)
+        if iteration == 0:  # how long a step is, nothing has shown yet
+            p *= _trial_lengths(x, slope)[:, None]
+        new = _search(function, rows, x, f, g, p, (low, high) if bounded else None)
+        changed = new.x - x
+        pairs.add(changed, new.g - g)
+        gained = f - new.f
+        small = gained <= np.maximum(tol * np.abs(new.f), floor[rows])
+        quiet = np.where(small & (iteration > 0), quiet + 1, 0)
+        x, f, g = new.x, new.f, new.g
+    return Minimum(X, values, iterations, converged)
+
+
+def _free(x: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(a, d): 1 for variables that may move, 0 for those that their gradient pushes against a bound."""
+    held = ((x <= low) & (g > 0)) | ((x >= high) & (g < 0))
+    return (~held).astype(x.dtype)
+
+
+def _trial_lengths(x: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """(a,): factors that make the first step short beside the row."""
+    steep = np.linalg.norm(slope, axis=1)
+    sizes = np.linalg.norm(x, axis=1)
+    return TRIAL * np.where(sizes > 0, sizes, 1.0) / np.maximum(steep, np.finfo(x.dtype).tiny)
+
+
+@dataclass
+class _Step:
+    x: np.ndarray
+    f: np.ndarray
+    g: np.ndarray
+
+
+def _search(
+    function: Function,
+    rows: np.ndarray,
+    x: np.ndarray,
+    f: np.ndarray,
+    g: np.ndarray,
+    p: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray] | None,
+) -> _Step:
+    """Halve each row's step until it decreases the value enough; a row that no step helps stays where it is."""
+    found = _Step(x.copy(), f.copy(), g.copy())
+    todo = np.arange(len(rows))
+    t = np.ones(len(rows), x.dtype)
+    for _ in range(HALVINGS):
+        tried = x[todo] + t[todo, None] * p[todo]
+        if bounds is not None:
+            tried = np.clip(tried, *bounds).astype(x.dtype, copy=False)
+        value, gradient = function(tried, rows[todo])
+        promised = np.einsum("ij,ij->i", g[todo], tried - x[todo])
+        enough = np.isfinite(value) & (value <= f[todo] + DESCENT * promised)
+        done = todo[enough]
+        found.x[done], found.f[done], found.g[done] = tried[enough], value[enough], gradient[enough]
+        todo = todo[~enough]
+        if not len(todo):
+            break
+        t[todo] *= 0.5
+    return found
+
+
+class Pairs:
+    """Steps and changes of slope of every row, the latest few: what is known of its curvature."""
+
+    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
+        self.S = np.zeros((0, n, d), dtype)
+        self.Y = np.zeros((0, n, d), dtype)
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Forget rows that have ended."""
+        self.S, self.Y = self.S[:, rows], self.Y[:, rows]
+
+    def forget(self, rows: np.ndarray) -> None:
+        """Forget what is known of some rows."""
+        self.S[:, rows] = 0
+        self.Y[:, rows] = 0
+
+    def add(self, s: np.ndarray, y: np.ndarray) -> None:
+        """(a, d), (a, d): remember a pair; pairs without positive curvature count as none."""
+        curved = np.einsum("ij,ij->i", s, y) > CURVED * np.linalg.norm(s, axis=1) * np.linalg.norm(y, axis=1)
+        s, y = s * curved[:, None], y * curved[:, None]
+        start = max(len(self.S) - PAIRS + 1, 0)
+        self.S, self.Y = np.concatenate([self.S[start:], s[None]]), np.concatenate([self.Y[start:], y[None]])
+
+    def direction(self, g: np.ndarray, free: np.ndarray | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """(a, d) -> (a, d): -H g with H the inverse Hessian that the pairs tell, on the free variables."""
+        S, Y = (self.S, self.Y) if rows is None else (self.S[:, rows], self.Y[:, rows])
+        q, alphas, scale = -g, [], None
+        factors = []
+        for s, y in zip(S[::-1], Y[::-1], strict=True):
+            y = y if free is None else y * free
+            sy = np.einsum("ij,ij->i", s, y)
+            rho = np.divide(1.0, sy, out=np.zeros_like(sy), where=sy > 0)
+            if scale is None:
+                scale = np.zeros_like(sy)
+            # the latest pair that counts tells the scale
+            yy = np.einsum("ij,ij->i", y, y)
+            scale = np.where((scale == 0) & (sy > 0) & (yy > 0), sy / np.where(yy > 0, yy, 1), scale)
+            alpha = rho * np.einsum("ij,ij->i", s, q)
+            q = q - alpha[:, None] * y
+            alphas.append(alpha)
+            factors.append((s, y, rho))
+        if scale is not None:
+            q *= np.where(scale > 0, scale, 1.0)[:, None].astype(q.dtype)
+        for (s, y, rho), alpha in zip(factors[::-1], alphas[::-1], strict=True):
+            beta = rho * np.einsum("ij,ij->i", y, q)
+            q = q + (alpha - beta)[:, None] * s
+        return q if free is None else q * free
