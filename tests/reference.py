@@ -427,10 +427,10 @@ def point_from_distances(neighbors, squares):
 def falling_weights(z, scores, rule):
     """Weights of section 4 of the digest for one point: a function of the distance of scores, made to sum to one."""
     distances = [sqrt(squared_distance(z, s)) for s in scores]
-    if rule == "exponential":
-        w = [exp(-d) for d in distances]
-    elif min(distances) == 0:
+    if min(distances) == 0:
         w = [float(d == 0) for d in distances]
+    elif rule == "exponential":
+        w = [exp(-d) for d in distances]
     else:
         w = [1 / d if rule == "inverse" else 1 / d**2 for d in distances]
     return np.array(w) / sum(w)

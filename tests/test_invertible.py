@@ -13,9 +13,10 @@ import reference
 from kernelpca import PCA, InvertibleKernelPCA, KernelPCA
 from kernelpca.estimators.layout import Layout
 from kernelpca.features import RandomFourier, RandomReLU
+from kernelpca.features.factors import Factors
 from kernelpca.kernels import RBF
 from kernelpca.preimage import Ridge
-from kernelpca.preimage.invertible import Factors, Invertible, factors_of, rough_inverse
+from kernelpca.preimage.invertible import Invertible, rough_inverse
 from kernelpca.preimage.protocol import Target
 from real_data import path_of
 
@@ -282,7 +283,7 @@ def test_weights_are_decomposed_once(rows, monkeypatch):
     model.layers_[0].preimage_.set_params(ridge=0.0)
     assert not np.array_equal(model.denoise(Y), found)
     assert len(calls) == 1
-    assert factors_of(model.layers_[0]._inverse.space.features).U.shape == (50, 3)
+    assert model.layers_[0]._inverse.space.features.factors.U.shape == (50, 3)
 
 
 def test_float32(rows):

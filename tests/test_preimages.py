@@ -42,7 +42,7 @@ from kernelpca.preimage import (
 from kernelpca.preimage.fixed_point import pull
 from kernelpca.preimage.inversion import judge
 from kernelpca.preimage.protocol import Target
-from kernelpca.preimage.quasi_newton import minimize
+from kernelpca.preimage.quasi_newton import _search, minimize
 
 DIGITS = load_digits(return_X_y=True)[0] / 16
 IRIS = load_iris(return_X_y=True)[0]
@@ -341,6 +341,19 @@ def test_curved_valleys_as_well_as_scipy():
     theirs = [scipy_minimize(rosen, x, jac=rosen_der, method="L-BFGS-B", bounds=bounds).fun for x in starts]
     assert (ours.values <= np.array(theirs) * (1 + 1e-3) + 1e-6).all()
     assert (ours.points <= high).all()
+
+
+def test_a_step_that_the_bounds_bend_upwards_is_no_descent():
+    def slope(X, rows):
+        gradients = np.column_stack([np.full(len(X), 1e6), 1 / (1 + X[:, 1] ** 2)])
+        return 1e6 * X[:, 0] + np.arctan(X[:, 1]), gradients
+
+    x = np.array([[1e-9, 0.0]])
+    f, g = slope(x, np.arange(1))
+    p = np.array([[-1.0, 9e5]])  # downhill, but for the bound that leaves only its second part
+    assert (g * p).sum() < 0
+    found = _search(slope, np.arange(1), x, f, g, p, (np.zeros(2), np.full(2, np.inf)))
+    assert found.f[0] <= f[0]
 
 
 def test_a_row_that_is_cut_off_says_so():

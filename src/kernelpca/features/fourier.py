@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
+from kernelpca.features.factors import Factors
 from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
@@ -198,6 +199,11 @@ class FourierFeatures(ExplicitFeatures):
         if self.form != "paired":
             return super().squared_norms(X)
         return np.full(n_rows(X), self.amplitude**2 * len(self.W), dtype_of(X))
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The decomposition of W, made when it is first asked for."""
+        return Factors.of(self.W)
 
     @cached_property
     def _single(self) -> tuple[np.ndarray, np.ndarray | None]:

@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
+from kernelpca.features.factors import Factors
 from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
@@ -116,6 +117,11 @@ class ReLUFeatures(ExplicitFeatures):
         off = F - 2 * C
         slopes = np.where(F > 0, F - C, 0)
         return np.einsum("ij,ij->i", F, off), (2 * self.amplitude) * slopes @ self.W.astype(F.dtype, copy=False)
+
+    @cached_property
+    def factors(self) -> Factors:
+        """The decomposition of W, made when it is first asked for."""
+        return Factors.of(self.W)
 
     @cached_property
     def _single(self) -> np.ndarray:

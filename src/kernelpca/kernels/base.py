@@ -250,7 +250,9 @@ def n_rows(X: Rows) -> int:
 
 
 def spread_rows(X: Rows, most: int = 1000) -> Rows:
-    """Return at most `most` rows, spread evenly over X."""
+    """Return at most `most` rows, spread evenly over X; X itself where it has no more."""
+    if n_rows(X) <= most:
+        return X
     return X[np.unique(np.linspace(0, n_rows(X) - 1, min(n_rows(X), most)).astype(int))]
 
 

@@ -27,14 +27,18 @@ def squared_norms(X: Rows) -> np.ndarray:
 def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, forgive: int = 0) -> None:
     """(n, d), (m, d) -> write scale |x_i - y_j|^2 into `out` (n, m), never negative.
 
-    One product of matrices; the scale goes into the thinner factor. Cancellation costs about eps |x|^2: rows far
-    from the origin should be shifted there first (a stationary kernel does not notice, and `KernelPCA` does it).
+    One product of matrices; the scale goes into the smaller of rows and result. Cancellation costs about eps |x|^2:
+    rows far from the origin should be shifted there first (a stationary kernel does not notice, and `KernelPCA` does).
     Where a square root follows, that error would become sqrt(eps) |x| between equal rows: `forgive` takes so many
     eps of the norms off all squared distances, so that those of equal rows are zero.
     """
     scale = X.dtype.type(scale)
     keep = X.dtype.type(1 - forgive * np.finfo(X.dtype).eps)
-    dot(X * (-2 * scale), Y, out)
+    if X.shape[1] <= out.shape[1]:
+        dot(X * (-2 * scale), Y, out)
+    else:
+        dot(X, Y, out)
+        out *= -2 * scale
     out += (keep * scale * squared_norms(X))[:, None]
     out += keep * scale * squared_norms(Y)
     np.maximum(out, 0, out=out)

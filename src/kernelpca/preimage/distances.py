@@ -53,7 +53,6 @@ class Distances(Preimage):
     (10, 64)
     """
 
-    looks_at_samples = True
     rotates = True
 
     def __init__(self, n_neighbors: int = 10, bounds: tuple | None = None) -> None:
@@ -76,6 +75,10 @@ class Distances(Preimage):
         """Distances from samples, neighbors about their mean, and their dot products with what eigh makes of them."""
         q = min(check_whole(self.n_neighbors, "n_neighbors", self), len(space.samples))
         return 4 * len(space.samples) + (q + 4) * space.width + 8 * q * q
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Project the samples."""
+        space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Place all points among their neighbors."""

@@ -60,8 +60,6 @@ class FixedPoint(Preimage):
     (10, 64)
     """
 
-    looks_at_samples = True
-    starts_at_reference = True
     rotates = True
 
     def __init__(
@@ -89,6 +87,11 @@ class FixedPoint(Preimage):
     def numbers_per_row(self, space: Space) -> int:
         """Coefficients, distances from samples, tiles of weights, and a few points."""
         return 4 * len(space.samples) + 8 * space.width
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Project the samples, where they are the start."""
+        if not referenced:
+            space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Iterate all points that are not done."""

@@ -44,7 +44,6 @@ class Gradient(Preimage):
     """
 
     keeps_rows = True
-    looks_at_samples = True
     rotates = True
 
     def __init__(self, max_iter: int = 200, tol: float = 1e-6, bounds: tuple | None = None) -> None:
@@ -61,6 +60,11 @@ class Gradient(Preimage):
     def numbers_per_row(self, space: Space) -> int:
         """Coefficients, tiles, and curvature pairs."""
         return 6 * len(space.decomposition.W) + (4 * PAIRS + 12) * space.width
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Project the samples, where there are any: they may be the start."""
+        if space.knows_samples:
+            space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Descend from the best start."""

@@ -83,9 +83,7 @@ def _solve(
     reference = None if reference is None else space.local(reference.astype(space.dtype, copy=False))
     narrow = space.narrow if method.rotates and method.bounds is None else None
     inside = space if narrow is None else narrow.space
-    looks = method.looks_at_samples and inside.knows_samples
-    if looks and (reference is None or not method.starts_at_reference):
-        inside.scores  # noqa: B018  made once, before the workers share it
+    method.prepare(inside, reference is not None)
     X = np.empty((len(Z), space.width), space.dtype)
     iterations, converged = np.zeros(len(Z), int), np.ones(len(Z), bool)
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from threading import Lock
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from kernelpca.features import FeatureMap, RandomFourier, RandomReLU
@@ -80,8 +76,6 @@ class Invertible(Preimage):
     """
 
     keeps_rows = True
-    looks_at_samples = True
-    starts_at_reference = True
 
     def __init__(self, ridge: float = 1.0, branch: str = "reflected", bounds: tuple | None = None) -> None:
         self.ridge = ridge
@@ -99,6 +93,12 @@ class Invertible(Preimage):
         """All features, some that are inverted, rows, and distances from the samples."""
         r, m = len(space.decomposition.W), space.n if space.knows_samples else 0
         return 2 * r + 6 * min(r, TOGETHER) + 4 * space.width + 3 * m
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Decompose the weights; project the samples, where one of them is the reference."""
+        _invertible(space.features).factors  # noqa: B018
+        if not referenced and space.knows_samples:
+            space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Go back step by step, for a block of points at a time."""
@@ -128,7 +128,7 @@ def rough_inverse(features: Features, C: np.ndarray) -> np.ndarray:
     """(n, r) -> (n, d): inputs whose features are roughly C, as if none were far from the origin: a place to start."""
     features = _invertible(features)
     origin = np.zeros((len(C), features.W.shape[1]), C.dtype)
-    return step_back(features, C, origin, OF_START * factors_of(features).largest ** 2, "reflected")
+    return step_back(features, C, origin, OF_START * features.factors.largest**2, "reflected")
 
 
 def step_back(features: LayerFeatures, C: np.ndarray, reference: np.ndarray, ridge: float, branch: str) -> np.ndarray:
@@ -136,7 +136,7 @@ def step_back(features: LayerFeatures, C: np.ndarray, reference: np.ndarray, rid
 
     Both are in local coordinates. Features are inverted a few at a time: what is made of them stays in the cache.
     """
-    factors = factors_of(features)
+    factors = features.factors
     T = np.zeros((len(C), len(factors.s)), C.dtype)
     for part in blocks(len(features.W), TOGETHER):
         phases = reference @ features.W[part].T.astype(C.dtype, copy=False)
@@ -193,45 +193,6 @@ def undo_relu(values: np.ndarray, products: np.ndarray) -> np.ndarray:
     np.maximum(values, 0.0, out=values)
     values += np.minimum(products, 0.0, out=products)
     return values
-
-
-# the linear map
-
-
-@dataclass(frozen=True)
-class Factors:
-    """The singular value decomposition of weights, W = U diag(s) V: (r, q), (q,), (q, d) with q = min(r, d)."""
-
-    U: np.ndarray
-    s: np.ndarray
-    V: np.ndarray
-
-    @property
-    def largest(self) -> float:
-        """The largest singular value."""
-        return float(self.s.max(initial=0.0))
-
-    def finish(self, T: np.ndarray, ridge: float) -> np.ndarray:
-        """(n, q) -> (n, d): argmin |W x - y|^2 + ridge |x|^2 where T is Y U; without ridge the shortest of them."""
-        least = (
-            self.largest * max(len(self.U), self.V.shape[1]) * np.finfo(np.float64).eps
-        )  # up to here all is rounding
-        scale = np.divide(self.s, self.s**2 + ridge, out=np.zeros_like(self.s), where=self.s > least)
-        return (T * scale.astype(T.dtype)) @ self.V.astype(T.dtype, copy=False)
-
-
-_KNOWN: WeakKeyDictionary[LayerFeatures, Factors] = WeakKeyDictionary()
-_ONE_AT_A_TIME = Lock()
-
-
-def factors_of(features: LayerFeatures) -> Factors:
-    """Return the decomposition of the weights, made when first asked for and kept as long as the features are."""
-    with _ONE_AT_A_TIME:  # workers ask for it at the same time
-        known = _KNOWN.get(features)
-        if known is None:
-            U, s, V = np.linalg.svd(features.W, full_matrices=False)
-            known = _KNOWN[features] = Factors(np.ascontiguousarray(U), s, V)
-        return known
 
 
 def _invertible(features: Features) -> LayerFeatures:

@@ -90,10 +90,6 @@ class Preimage(Part, ABC):
         Whether it needs samples also of models that keep none (random features): then training rows are kept for it.
     learns : bool
         Whether `fit` needs the training rows and their scores.
-    looks_at_samples : bool
-        Whether it compares what is asked for with the samples: `Target.from_samples`.
-    starts_at_reference : bool
-        Whether it does not do so where a reference is given.
     rotates : bool
         Whether it sees samples by their dot products alone, so that long rows can be replaced by short ones.
     bounds : (low, high) or None
@@ -102,8 +98,6 @@ class Preimage(Part, ABC):
 
     keeps_rows: bool = False
     learns: bool = False
-    looks_at_samples: bool = False
-    starts_at_reference: bool = False
     rotates: bool = False
     bounds: Any = None
 
@@ -114,6 +108,9 @@ class Preimage(Part, ABC):
     def fit(self, space: Space, X: np.ndarray, Z: np.ndarray) -> Self:
         """Prepare on the training rows X (n, d), in the units of the input, and their scores Z (n, k)."""
         return self
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Make what all blocks will share, before workers begin; `referenced` says whether there is a reference."""
 
     @abstractmethod
     def solve(self, target: Target) -> Answer:

@@ -131,7 +131,7 @@ def _search(
         if bounds is not None:
             tried = np.clip(tried, *bounds).astype(x.dtype, copy=False)
         value, gradient = function(tried, rows[todo])
-        promised = np.einsum("ij,ij->i", g[todo], tried - x[todo])
+        promised = np.minimum(np.einsum("ij,ij->i", g[todo], tried - x[todo]), 0.0)  # projected steps may go up
         enough = np.isfinite(value) & (value <= f[todo] + DESCENT * promised)
         done = todo[enough]
         found.x[done], found.f[done], found.g[done] = tried[enough], value[enough], gradient[enough]

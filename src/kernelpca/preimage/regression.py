@@ -37,10 +37,6 @@ class Outputs:
     X: np.ndarray
     mean: np.ndarray
 
-    def sample(self, which: np.ndarray) -> Outputs:
-        """Return some rows, about the same mean."""
-        return Outputs(self.X[which], self.mean)
-
     def rows(self, which: slice | np.ndarray = ALL) -> np.ndarray:
         """(b, d): some rows or all, in their own precision."""
         return self.X[which] - self.mean.astype(self.X.dtype)
@@ -122,16 +118,16 @@ class Spectrum:
         definite = values[0] >= -INDEFINITE * np.abs(values).max()
         return cls(kernel, Z, np.maximum(values, 0.0) if definite else values, U)
 
-    def leave_one_out(self, outputs: Outputs) -> Curve:
+    def leave_one_out(self, outputs: Outputs, rows: slice | np.ndarray = ALL) -> Curve:
         """Leave out every row of Y in turn: its error is (A Y)_i / A_ii, with A = (K + ridge I)^-1.
 
         A ridge takes n^2 min(n, d) operations: of Y (n, d), only U'Y or U'YY'U is needed. Indefinite matrices are
-        lifted above zero first.
+        lifted above zero first. `rows` says which of the outputs belong to Z.
         """
         ridges = ridges_for(self.kernel, self.Z) + 2.0 * max(-float(self.values[0]), 0.0)
         wide = outputs.X.shape[1] > len(self.U)
         T = np.ascontiguousarray(self.U.T)
-        R = times(T, times(outputs.products(ALL), self.U) if wide else outputs.rows())
+        R = times(T, times(outputs.products(rows), self.U) if wide else outputs.rows(rows))
         errors = np.empty(len(ridges))
         for i, ridge in enumerate(ridges):
             A = self.U / (self.values + ridge)
@@ -156,7 +152,7 @@ class Spectrum:
 def leave_out_of_all(kernel: Kernel, Z: np.ndarray, outputs: Outputs) -> Curve:
     """Leave out rows of a random sample of many: a ridge that is best for it is nearly so for all rows."""
     rows = sample_rows(len(Z), SAMPLE)
-    return Spectrum.of(kernel, Z[rows]).leave_one_out(outputs.sample(rows))
+    return Spectrum.of(kernel, Z[rows]).leave_one_out(outputs, rows)
 
 
 def sample_rows(n: int, size: int) -> np.ndarray:

@@ -91,6 +91,10 @@ class Space:
     def _projected(self) -> tuple[np.ndarray, np.ndarray]:
         return self.project(self.samples)
 
+    def project_samples(self) -> None:
+        """Find scores and residuals of the samples, if that was not done before."""
+        self._projected  # noqa: B018
+
     @property
     def scores(self) -> np.ndarray:
         """(m, k): those of the samples."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,14 +50,11 @@ class Counted:
         return cls(_take(squares, columns), columns)
 
     def weigh(self, rule: str) -> np.ndarray:
-        """(n, q): weights that fall with the distance and sum to one.
-
-        Under the inverse rules samples at distance zero, which are infinitely heavy, share all the weight.
-        """
+        """(n, q): weights that fall with the distance and sum to one; samples at distance zero share all of them."""
         squares = self.squares if self.mask is None else np.where(self.mask, self.squares, np.inf)
         nearest = squares.min(axis=1, keepdims=True)
         if rule == "exponential":
-            weights = np.exp(np.sqrt(nearest) - np.sqrt(squares))
+            weights = np.where(nearest > 0, np.exp(np.sqrt(nearest) - np.sqrt(squares)), squares == 0)
         else:  # over the largest, so that nothing overflows; 0/0 is a sample at distance zero
             weights = np.divide(nearest, squares, out=np.ones_like(squares), where=squares > 0)
             weights = np.sqrt(weights) if rule == "inverse" else weights
@@ -100,3 +98,54 @@ def _smallest(values: np.ndarray, count: int) -> np.ndarray:
 
 def _take(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, columns, axis=1)
+
+
+# what weights make of samples (m, d)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """x = sum_j w_j x_j / sum_j w_j: a point of the samples' convex hull."""
+
+    samples: np.ndarray
+
+    def combine(self, weights: np.ndarray) -> np.ndarray:
+        """(a, m) -> (a, d)."""
+        return (weights / self._total(weights)) @ self.samples
+
+    def slopes(self, gradients: np.ndarray, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(a, d), (a, d), (a, m) -> (a, m): gradients in the weights, from those in x."""
+        along = np.einsum("ij,ij->i", gradients, X)[:, None]
+        return (gradients @ self.samples.T - along) / self._total(weights)
+
+    def means_nothing(self, weights: np.ndarray) -> np.ndarray:
+        """(a,): whether all weights are zero."""
+        return np.logical_not(weights.any(axis=1))
+
+    def _total(self, weights: np.ndarray) -> np.ndarray:
+        total = weights.sum(axis=1, keepdims=True)
+        return np.where(total > 0, total, 1)
+
+
+@dataclass(frozen=True)
+class FromMean:
+    """x = mean + sum_j w_j (x_j - mean), mean that of the samples: weights of any sum, and x moves with the data."""
+
+    samples: np.ndarray
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """(d,)."""
+        return self.samples.mean(axis=0)
+
+    def combine(self, weights: np.ndarray) -> np.ndarray:
+        """(a, m) -> (a, d)."""
+        return weights @ self.samples + (1 - weights.sum(axis=1))[:, None] * self.mean
+
+    def slopes(self, gradients: np.ndarray, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(a, d), (a, d), (a, m) -> (a, m): gradients in the weights, from those in x."""
+        return gradients @ self.samples.T - (gradients @ self.mean)[:, None]
+
+    def means_nothing(self, weights: np.ndarray) -> np.ndarray:
+        """(a,): nowhere; weights of zero are the mean."""
+        return np.zeros(len(weights), bool)

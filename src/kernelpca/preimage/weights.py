@@ -18,13 +18,13 @@ from kernelpca.parts import check_whole
 from kernelpca.preimage.protocol import Answer, Preimage, Target, check_tol, clip, expands
 from kernelpca.preimage.quasi_newton import PAIRS, minimize
 from kernelpca.preimage.space import Space
-from kernelpca.preimage.weight_rules import FALLING, Counted, score_factors, squared_score_distances
+from kernelpca.preimage.weight_rules import FALLING, Counted, FromMean, Shares, score_factors, squared_score_distances
 from kernelpca.tiles import blocks
 
 RULES = ("discrepancy", "log_discrepancy", *FALLING)
 SCALINGS = ("scores", "digest")
 LEAST = 1e-6  # of a point's largest kernel value: those up to this have no logarithm worth fitting
-
+NEIGHBORS = 30  # samples that count when the user does not say
 LOST = 0.99  # of the discrepancy that points far away have: an answer with more than this is none
 
 Objective = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -35,7 +35,7 @@ class Weights(Preimage):
 
     "inverse", "inverse_square" and "exponential" weights are 1/d, 1/d^2 and exp(-d), d the distance between the scores
     asked for and those of the sample, made to sum to one. They need no kernel. Samples at distance zero share all the
-    weight of the first two; exp(-d) has no pole there, and is left as it is.
+    weight: scores of a sample return that sample.
 
     "discrepancy" weights minimize J(w) = |z - s(x)|^2, s(x) the scores that the model gives the combination x. They
     start at inverse_square weights, and stay near them where there are more weights than scores: many combinations
@@ -48,22 +48,28 @@ class Weights(Preimage):
     up to 1e-6 of the point's largest, negative ones among them, are left out of the sum. Where nothing is left the
     answer is that of inverse_square, and `converged` is False.
 
-    Nothing makes minimizing weights sum to one, so sum_j w_j x_j depends on where zero is. The samples count from their
-    mean, as in the digest, which takes centered data for granted: x = mean + sum_j w_j (x_j - mean), which moves with
-    the data. With all samples as unknowns x may then be anywhere in their affine hull; a few neighbors are a limit.
+    Weights that sum to one keep the answer among the samples. There it was seen to lie nearer in feature space, since
+    equal scores say nothing of what lies outside the components. The digest's weights are nonnegative and nothing else
+    (sum_to_one=False). Then sum_j w_j x_j would depend on where zero is; samples count from their mean, x = mean +
+    sum_j w_j (x_j - mean), so that answers move with the data: for centered data, which section 2.1 of the digest
+    advises, that is its formula. J may have several minima: the answer is one of them.
 
     Parameters
     ----------
     rule : {"discrepancy", "log_discrepancy", "inverse", "inverse_square", "exponential"}, default="discrepancy"
         What weights are.
-    n_neighbors : int, optional
-        Only so many samples count, those with the nearest scores.
+    n_neighbors : int, "auto" or None, default="auto"
+        Only so many samples count, those with the nearest scores; None for all, and "auto" for 30 where there is no
+        threshold.
     threshold : float, optional
-        Only samples whose scores are nearer than this count, and the nearest one in any case. Not with `n_neighbors`;
-        with neither all samples count.
+        Only samples whose scores are nearer than this count, and the nearest one in any case. Not with a number of
+        neighbors.
     scaling : {"scores", "digest"}, default="scores"
         Units of scores in distances and in "discrepancy": the model's own, or the digest's, which are sqrt(eigenvalue)
         times these, so that the leading components count more.
+    sum_to_one : bool, default=True
+        Whether minimizing weights are made to sum to one, as the others are; False for the digest's, which are
+        nonnegative and nothing else.
     max_iter : int, default=500
         Most steps.
     tol : float, default=1e-6
@@ -88,15 +94,15 @@ class Weights(Preimage):
     True
     """
 
-    looks_at_samples = True
     rotates = True
 
     def __init__(
         self,
         rule: str = "discrepancy",
-        n_neighbors: int | None = None,
+        n_neighbors: int | str | None = "auto",
         threshold: float | None = None,
         scaling: str = "scores",
+        sum_to_one: bool = True,
         max_iter: int = 500,
         tol: float = 1e-6,
         bounds: tuple | None = None,
@@ -105,6 +111,7 @@ class Weights(Preimage):
         self.n_neighbors = n_neighbors
         self.threshold = threshold
         self.scaling = scaling
+        self.sum_to_one = sum_to_one
         self.max_iter = max_iter
         self.tol = tol
         self.bounds = bounds
@@ -136,8 +143,12 @@ class Weights(Preimage):
         m = len(space.samples)
         if self.rule in FALLING:
             return 8 * m + 4 * space.width
-        unknown = m if self.n_neighbors is None else min(self.n_neighbors, m)
+        unknown = min(self._count() or m, m)
         return 14 * m + (4 * PAIRS + 12) * unknown + 8 * space.width
+
+    def prepare(self, space: Space, referenced: bool) -> None:
+        """Project the samples."""
+        space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Weigh all points at once."""
@@ -146,24 +157,22 @@ class Weights(Preimage):
         space, everything = target.space, np.arange(len(target))
         samples, limits = space.samples, self.limits(space, space.width)
         factors = score_factors(space.decomposition.eigenvalues, self.scaling)
-        counted = Counted.among(squared_score_distances(target, factors), self.n_neighbors, self.threshold)
+        counted = Counted.among(squared_score_distances(target, factors), self._count(), self.threshold)
         if self.rule in FALLING:
             weights = counted.spread(counted.weigh(self.rule), everything, len(samples))
             return Answer(clip(weights @ samples, *limits))
         problem = _discrepancy(target, np.square(factors)) if self.rule == "discrepancy" else _log_discrepancy(target)
-        mean = samples.mean(axis=0)
-
-        def combine(weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            rest = 1 - weights.sum(axis=1)
-            return counted.spread(weights, rows, len(samples)) @ samples + rest[:, None] * mean
+        blend = Shares(samples) if self.sum_to_one else FromMean(samples)
 
         def by_weights(weights: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            X = combine(weights, rows)
+            weights = counted.spread(weights, rows, len(samples))
+            X = blend.combine(weights)
             inside = clip(X, *limits)
             values, gradients = problem.objective(inside, rows)
             if inside is not X:
                 gradients = gradients * (inside == X)
-            return values, counted.gather(gradients @ samples.T - (gradients @ mean)[:, None], rows)
+            values[blend.means_nothing(weights)] = np.inf
+            return values, counted.gather(blend.slopes(gradients, X, weights), rows)
 
         start = counted.weigh("inverse_square")
         poor = by_weights(start, everything)[0] >= problem.far_away
@@ -172,8 +181,15 @@ class Weights(Preimage):
         low, high = np.zeros(start.shape[1]), np.full(start.shape[1], np.inf)
         found = minimize(by_weights, start, low, high, tol=tol, max_iter=max_iter, floor=problem.rounding)
         lost = (found.values > reached) | (found.values >= LOST * problem.far_away - problem.rounding)
-        X = combine(np.where(lost[:, None], start, found.points), everything)
+        weights = counted.spread(np.where(lost[:, None], start, found.points), everything, len(samples))
+        X = blend.combine(weights)
         return Answer(clip(X, *limits), found.iterations, found.converged & problem.known & ~lost)
+
+    def _count(self) -> int | None:
+        """Return how many samples count, or None where their number is no limit."""
+        if isinstance(self.n_neighbors, str):
+            return NEIGHBORS if self.threshold is None else None
+        return self.n_neighbors
 
     def _check(self) -> tuple[int, float]:
         """Return the most steps and the tolerance, if all parameters are allowed."""
@@ -184,10 +200,18 @@ class Weights(Preimage):
                 f"Weights(scaling={self.scaling!r}): scaling must be 'scores' (the model's) or 'digest' (the paper's, "
                 "sqrt(eigenvalue) times these)."
             )
-        if self.n_neighbors is not None:
+        automatic = isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"
+        if isinstance(self.n_neighbors, str) and not automatic:
+            raise ValueError(
+                f"Weights(n_neighbors={self.n_neighbors!r}): n_neighbors must be a whole number >= 1, 'auto', or None "
+                "for all samples."
+            )
+        if self.n_neighbors is not None and not automatic:
             check_whole(self.n_neighbors, "n_neighbors", self)
+        if not isinstance(self.sum_to_one, bool | np.bool_):
+            raise ValueError(f"Weights(sum_to_one={self.sum_to_one!r}): sum_to_one must be True or False.")
         if self.threshold is not None:
-            if self.n_neighbors is not None:
+            if self.n_neighbors is not None and not automatic:
                 raise ValueError(
                     f"Weights(n_neighbors={self.n_neighbors!r}, threshold={self.threshold!r}): both say which samples "
                     "count. Give one of them, or neither for all samples."
