@@ -30,6 +30,9 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/faces.py
+	$(BIN)/python benchmarks/preimages.py
+	$(BIN)/python benchmarks/denoising.py
+	$(BIN)/python benchmarks/invertible.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:

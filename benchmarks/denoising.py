@@ -4,7 +4,7 @@
 
 Shapes: points with Gaussian noise across the curve, brought back by linear PCA and by kernel PCA with fixed points.
 Digits: 300 training and 50 test images of each, Gaussian noise of 0.5 (images from -1 to 1), or speckle: a pixel turns
-black or white with probability 0.4; 1, 4, 16, 64 and 256 components.
+black or white with probability 0.4; 1, 4, 16, 64 and 256 components. Every image is stretched to its own range.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def draw_digits() -> None:
         figure, axes = plt.subplots(len(rows), 10, figsize=(7.5, 0.72 * len(rows)), layout="constrained")
         for line, (title, images) in zip(axes, rows, strict=True):
             for axis, image in zip(line, images[firsts], strict=True):
-                axis.imshow(image.reshape(16, 16), cmap="gray_r", vmin=-1, vmax=1)
+                axis.imshow(image.reshape(16, 16), cmap="gray_r")  # each stretched to its own range
                 axis.set(xticks=[], yticks=[])
             line[0].set_ylabel(title, rotation=0, ha="right", va="center", fontsize=8)
         figure.savefig(RESULTS / f"usps_{kind.lower()}.png", dpi=110)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -20,12 +19,12 @@ from joblib import Parallel, delayed
 from sklearn.datasets import make_s_curve
 from sklearn.model_selection import train_test_split
 
+from denoising import mse
 from kernelpca import PCA, InvertibleKernelPCA, KernelPCA
 from kernelpca.kernels import RBF
 from kernelpca.preimage import Ridge
 from tables import RESULTS, Table, data_file
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
 RECORDINGS = {"a": "ecg4_lead0", "b": "ecg1_lead0", "c": "ecg18_lead1"}
 PAPER_RUNS = 500
 PAPER = {  # table A-1: mean and standard deviation
@@ -35,11 +34,6 @@ PAPER = {  # table A-1: mean and standard deviation
 }
 CURVE_SIZES, CURVE_COMPONENTS = (50, 500, 5000), tuple(range(2, 21, 2))
 DIGIT_RIDGES, DIGIT_COMPONENTS = (0.1, 0.5, 2.0), (5, 10, 15, 20, 25)
-
-
-def mse(truth: np.ndarray, answer: np.ndarray) -> float:
-    """Return the mean squared difference."""
-    return float(np.mean((truth - answer) ** 2))
 
 
 def beats(recording: str) -> np.ndarray:
@@ -274,9 +268,8 @@ def draw(name: str, title: str, components: tuple[int, ...], figures: dict[str, 
 
 
 def save(figure: object, name: str) -> None:
-    """Write a picture for the docs."""
-    IMAGES.mkdir(exist_ok=True)
-    figure.savefig(IMAGES / f"{name}.png", dpi=110)  # type: ignore[attr-defined]
+    """Write a picture beside the tables."""
+    figure.savefig(RESULTS / f"{name}.png", dpi=110)  # type: ignore[attr-defined]
 
 
 def main() -> None:

