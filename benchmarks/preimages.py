@@ -37,7 +37,7 @@ METHODS: dict[str, Preimage] = {
     "FixedPoint": FixedPoint(),
     "Gradient": Gradient(),
     "Ridge": Ridge(),
-    "Ridge, own width": Ridge(kernel=RBF("median")),
+    "Ridge, the model's kernel": Ridge(kernel="model"),
     "Distances": Distances(),
     "Weights, discrepancy, 30 nearest": Weights(n_neighbors=30),
     "Weights, 1/d, 10 nearest": Weights("inverse", n_neighbors=10),
@@ -136,10 +136,12 @@ def compare_speed() -> None:
         runs = {
             "scikit-learn, arpack": lambda: theirs("arpack"),
             "scikit-learn, randomized": lambda: theirs("randomized"),
-            "Ridge, residuals 1e-4 (default)": lambda: ours(Ridge(alpha, n_landmarks=None)),
-            "Ridge, variance 1e-4": lambda: ours(Ridge(alpha, n_landmarks=None), BlockKrylov(criterion="variance")),
+            "Ridge, residuals 1e-4 (default)": lambda: ours(Ridge(alpha, "model", n_landmarks=None)),
+            "Ridge, variance 1e-4": lambda: ours(
+                Ridge(alpha, "model", n_landmarks=None), BlockKrylov(criterion="variance")
+            ),
             "Ridge on 500 landmarks, variance": lambda: ours(
-                Ridge(alpha, n_landmarks=500), BlockKrylov(criterion="variance")
+                Ridge(alpha, "model", n_landmarks=500), BlockKrylov(criterion="variance")
             ),
         }
         with warnings.catch_warnings():

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.decomposition
 from hypothesis import given, settings
@@ -284,7 +285,7 @@ def test_starts(start):
 
 def test_a_start_where_nothing_pulls_starts_again():
     """All kernel values underflow at the reference: the iteration goes on from the nearest sample."""
-    model = KernelPCA(10, kernel=RBF(1.0), preimage=FixedPoint()).fit(DIGITS[:150])
+    model = KernelPCA(10, kernel=RBF(1.0), preimage=FixedPoint(tol=1e-10)).fit(DIGITS[:150])
     Z = model.transform(DIGITS[:5])
     far = model.invert(Z, reference=np.full((5, 64), 1e3))
     near = model.invert(Z)
@@ -504,6 +505,112 @@ def test_sample_weights_count():
     repeated = KernelPCA(6, kernel=RBF(0.05), preimage="fixed_point").fit(np.vstack([X, X[:20]]))
     new = DIGITS[200:210]
     np.testing.assert_allclose(weighted.denoise(new), repeated.denoise(new), atol=1e-6)
+
+
+# what went wrong once
+
+
+def test_indefinite_kernels_have_no_descent():
+    """Squared distances of an indefinite kernel have no least value."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelPCA(3, kernel="sigmoid").fit(IRIS)
+        assert isinstance(model.preimage_, Ridge)
+        assert np.median(model.invert(model.transform(IRIS)).reliability) > 0.3
+        with pytest.raises(ValueError, match="needs a positive definite kernel"):
+            KernelPCA(3, kernel="sigmoid", preimage="gradient").fit(IRIS)
+        found = KernelPCA(3, kernel="sigmoid", preimage="weights").fit(IRIS).invert(np.full((1, 3), 5.0))
+    assert np.isnan(found.distance[0]) or found.distance[0] > 0  # never a false zero
+
+
+def test_slopes_without_a_bound_at_zero():
+    """The Hellinger kernel's feature space is the square roots: where all components are kept, inputs come back."""
+    P = np.random.default_rng(0).dirichlet(np.ones(6), 250)
+    model = KernelPCA(6, kernel="hellinger").fit(P[:200])
+    found = model.invert(model.transform(P[200:]))
+    assert found.converged.all()
+    np.testing.assert_allclose(found.points, P[200:], atol=1e-3)
+
+
+def test_a_search_that_fails_has_not_converged():
+    def cusp(X, rows):  # the gradient leads nowhere
+        return np.abs(X).sum(axis=1), -np.sign(X) - 0.5
+
+    free = np.full(3, np.inf)
+    found = minimize(cusp, np.ones((2, 3)), -free, free, tol=1e-6, max_iter=50, floor=np.zeros(2))
+    assert not found.converged.any()
+
+
+@pytest.mark.parametrize("kernel", [Matern(0.5), Laplacian("median", norm="euclidean")], ids=repr)
+def test_cusps_do_not_hold_scores_at_samples(kernel):
+    model = KernelPCA(10, kernel=kernel, preimage="fixed_point").fit(DIGITS[:200])
+    best = KernelPCA(10, kernel=kernel, preimage="gradient").fit(DIGITS[:200])
+    Z = model.transform(DIGITS[300:330])
+    assert (model.invert(Z).distance <= best.invert(Z).distance * 1.05).all()
+
+
+def test_plateaus_are_no_fixed_points():
+    """Where the kernel is narrow and a reference far, distances hardly change at first; descent gains nothing after."""
+    rng = np.random.default_rng(0)
+    noisy = DIGITS[600:700] + rng.normal(0, 0.35, (100, 64))
+    model = KernelPCA(40, kernel=RBF(1.0), preimage="fixed_point").fit(DIGITS[:500])
+    space, Z = space_of(model), model.transform(noisy)
+    found = model.invert(Z, noisy)
+    C, squares = space.coefficients(Z), space.squared_norms(Z)
+
+    def squared(X, rows):
+        values, gradients = space.features.discrepancy(X, C[rows])
+        return values + squares[rows], gradients
+
+    free = np.full(64, np.inf)
+    start = space.local(found.points[found.converged])
+    rows = np.flatnonzero(found.converged)
+    lower = minimize(
+        lambda X, some: squared(X, rows[some]), start, -free, free, tol=1e-9, max_iter=300, floor=np.zeros(len(rows))
+    )
+    assert found.converged.mean() > 0.9
+    assert (lower.values > 0.999 * found.distance[rows] ** 2).mean() > 0.95
+
+
+def test_rows_are_kept_where_they_are_needed_only():
+    landmarks = KernelPCA(3, approximation=Nystrom(50), preimage="gradient").fit(DIGITS[:200])
+    assert space_of(landmarks).rows is None
+    random = KernelPCA(3, approximation=RandomFourier(50), preimage="gradient").fit(DIGITS[:200])
+    assert space_of(random).rows.shape == (200, 64)
+    assert random.preimage_.numbers_per_row(space_of(random)) > 4 * 200
+
+
+def test_asking_for_the_method_trains_nothing():
+    model = KernelPCA(3, kernel="laplacian").fit(DIGITS[:100])
+    assert isinstance(model.preimage_, Ridge)
+    assert not hasattr(model.preimage_, "ridge_")
+    assert not hasattr(KernelPCA(2, kernel="precomputed").fit(DIGITS[:9] @ DIGITS[:9].T), "preimage_")
+
+
+def test_warnings_point_at_the_caller():
+    model = KernelPCA(5, kernel=RBF(0.05)).fit(DIGITS[:200])
+    far = 100 * model.transform(DIGITS[:3])
+    for ask in (model.inverse_transform, model.invert):
+        with pytest.warns(UserWarning, match="reliability") as caught:
+            ask(far)
+        assert caught[0].filename == __file__
+
+
+def test_names_of_a_reference_are_checked():
+    frame = pd.DataFrame(IRIS, columns=list("abcd"))
+    model = KernelPCA(2, preimage="fixed_point").fit(frame)
+    Z = model.transform(frame)
+    with pytest.raises(ValueError, match="feature names"):
+        model.inverse_transform(Z, reference=frame[list("dcba")])
+
+
+def test_bounds_hold_to_the_last_digit():
+    for dtype in (np.float64, np.float32):
+        X = DIGITS[:150].astype(dtype)
+        model = KernelPCA(10, kernel=RBF(0.05), preimage=FixedPoint(bounds=(0.1, 0.7))).fit(X)
+        points = model.denoise(X)
+        assert points.min() >= dtype(0.1)
+        assert points.max() <= dtype(0.7)
 
 
 # which method, and which not

@@ -149,7 +149,7 @@ def test_equals_kernel_pca_with_its_inverse(alpha, wide):
     theirs = ScikitKernelPCA(8, kernel="rbf", gamma=0.05, alpha=alpha, fit_inverse_transform=True)
     Z = theirs.fit_transform(X)
     expected = theirs.inverse_transform(theirs.transform(DIGITS[300:340]))
-    ours = KernelPCA(8, kernel=RBF(0.05), preimage=Ridge(alpha, center=False)).fit(X)
+    ours = KernelPCA(8, kernel=RBF(0.05), preimage=Ridge(alpha, kernel="model", center=False)).fit(X)
     np.testing.assert_allclose(ours.inverse_transform(ours.transform(DIGITS[300:340])), expected, atol=1e-6)
     np.testing.assert_allclose(ours.preimage_.dual_coef_, theirs.dual_coef_, atol=1e-6 * max(1 / alpha, 1))
     dropin = kernelpca.sklearn.KernelPCA(8, kernel="rbf", gamma=0.05, alpha=alpha, fit_inverse_transform=True).fit(X)
@@ -176,7 +176,7 @@ def test_all_rows_as_landmarks_are_the_exact_form(d):
 @pytest.mark.parametrize("kernel", [RBF(0.1), Linear(), Polynomial(2, 1e-3, 1.0)])
 def test_long_rows_are_combined_from_those_that_the_model_keeps(center, strength, kernel):
     X = np.random.default_rng(0).standard_normal((30, 80)) + np.linspace(0, 20, 80)
-    model = KernelPCA(4, kernel=kernel, solver="dense", preimage=Ridge(strength, center=center))
+    model = KernelPCA(4, kernel=kernel, solver="dense", preimage=Ridge(strength, kernel="model", center=center))
     Z = model.fit_transform(X)
     learned = model.preimage_
     assert isinstance(learned._map, Combinations)
@@ -210,7 +210,7 @@ def test_nothing_of_the_size_of_long_rows_is_kept_twice():
 
 def test_rows_that_the_model_keeps_in_another_order_are_not_mixed_up():
     X = np.random.default_rng(0).standard_normal((30, 80))
-    model = KernelPCA(4, kernel=RBF(0.01), approximation=Nystrom(30), preimage=Ridge(0.01))
+    model = KernelPCA(4, kernel=RBF(0.01), approximation=Nystrom(30), preimage=Ridge(0.01, kernel="model"))
     Z = model.fit_transform(X)
     assert not np.array_equal(model._decomposition.features.anchors[0], model._inverse.space.local(X)[0])
     np.testing.assert_allclose(model.inverse_transform(Z), Ridge(0.01).learn(Z, X, RBF(0.01)).points(Z), atol=1e-9)
@@ -334,7 +334,10 @@ def test_a_kernel_of_its_own_is_resolved_on_the_scores():
         Z = model.fit_transform(X)
         wanted = RBF("median" if kernel == RBF("median") else "scale").resolve(Z)
         assert model.preimage_.kernel_.gamma == pytest.approx(wanted.gamma, rel=1e-9)
-    assert KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01)).fit(X).preimage_.kernel_ == RBF(0.02)
+    same = KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01, kernel="model")).fit(X)
+    assert same.preimage_.kernel_ == RBF(0.02)
+    default = KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01))
+    assert default.fit(X).preimage_.kernel_ == RBF().resolve(default.transform(X))
 
 
 def test_another_kernel_between_scores_than_the_models_denoises_better():
@@ -347,7 +350,7 @@ def test_another_kernel_between_scores_than_the_models_denoises_better():
         model = KernelPCA(30, kernel=RBF(0.02), preimage=Ridge(kernel=kernel)).fit(train)
         return np.square(model.denoise(noisy) - clean).mean()
 
-    symmetric, own, laplacian = error(None), error(RBF()), error(Laplacian(norm="euclidean"))
+    symmetric, own, laplacian = error("model"), error(RBF()), error(Laplacian(norm="euclidean"))
     # 0.0296 with the model's own kernel, 0.0206 and 0.0219 with these; the noise itself is 0.0625
     assert own < 0.75 * symmetric
     assert laplacian < 0.8 * symmetric
@@ -470,3 +473,19 @@ def test_not_fitted():
     assert not hasattr(Ridge(), "dual_coef_")
     with pytest.raises(AttributeError, match="This Ridge is not fitted"):
         Ridge().dual_coef_  # noqa: B018
+
+
+def test_units_of_the_inputs_do_not_matter():
+    """The width between scores fits scores, whatever the units of the data."""
+    errors = []
+    for unit in (1e-3, 1.0, 1e4):
+        X = IRIS * unit
+        model = KernelPCA(2, preimage="ridge").fit(X[::2])
+        errors.append(np.square(model.denoise(X[1::2]) - X[1::2]).mean() / X.var())
+    np.testing.assert_allclose(errors, errors[1], rtol=1e-3)
+    assert errors[1] < 0.05
+
+
+def test_ridges_of_single_precision_stay_above_its_rounding():
+    model = KernelPCA(2, kernel=RBF(0.5), preimage=Ridge()).fit(IRIS.astype(np.float32))
+    assert model.preimage_.loo_curve_[0].min() >= np.finfo(np.float32).eps

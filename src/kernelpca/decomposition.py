@@ -66,9 +66,13 @@ class Decomposition:
 
     def residuals(self, X: Rows, diagonal: np.ndarray | None = None) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each mapped sample from the subspace through the mean."""
+        return self.project(X, diagonal)[1]
+
+    def project(self, X: Rows, diagonal: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, k), (n,): scores and residuals; `diagonal` is k(x, x) where the features do not tell it."""
         products = self.features.product(X, np.column_stack([self.W, self.mean_weights]))
         scores, to_mean = products[:, :-1] + self.b, products[:, -1]
         squared = self.features.squared_norms(X) if diagonal is None else np.asarray(diagonal)
         inside = np.square(scores, dtype=np.float64) @ self.signs
         distances = squared - 2 * to_mean + self.mean_square - inside
-        return np.maximum(distances, 0.0) if self.positive_definite else distances
+        return scores, np.maximum(distances, 0.0) if self.positive_definite else distances

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.kernel_pca import KernelPCA
@@ -298,7 +298,10 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _check_asked(self, Z: Any, reference: Any) -> tuple[np.ndarray, np.ndarray | None]:
         check_is_fitted(self)
         Z = check_scores(Z, self.n_components_)
-        return Z, check_reference(reference, len(Z), self.n_features_in_)
+        rows = check_reference(reference, len(Z), self.n_features_in_)
+        if rows is not None:
+            validate_data(self, reference, reset=False, skip_check_array=True)  # names of columns
+        return Z, rows
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelpca.estimators.exact import Fit
 from kernelpca.features import FeatureMap
@@ -15,6 +15,7 @@ from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, n_rows
 from kernelpca.preimage import Preimage, as_preimage, best_for, check_fitting
 from kernelpca.preimage.inversion import Inversion, find_points, invert
+from kernelpca.preimage.protocol import expands
 from kernelpca.preimage.space import Space
 from kernelpca.validation import check_reference, check_scores
 
@@ -44,19 +45,17 @@ class Inverse:
 
     def __init__(self, space: Space, method: Preimage | None, approximation: FeatureMap | None) -> None:
         self.space = space
-        self._method = method
-        self._approximation = approximation
+        self.chosen = best_for(space.kernel, approximation) if method is None else method
+        self._ready = method is not None
 
     @property
     def method(self) -> Preimage:
         """The method, prepared."""
-        if self._method is None:
-            chosen = best_for(self.space.kernel, self._approximation)
+        if not self._ready and self.chosen.learns:
             space = self.space
-            if chosen.learns:
-                chosen.fit(space, space.samples + np.asarray(space.origin, space.dtype), space.scores)
-            self._method = chosen
-        return self._method
+            self.chosen.fit(space, space.samples + np.asarray(space.origin, space.dtype), space.scores)
+        self._ready = True
+        return self.chosen
 
 
 class WayBack:
@@ -105,7 +104,10 @@ class WayBack:
     @property
     def preimage_(self) -> Preimage:
         """The pre-image method: the one that was asked for, or the best for this kernel."""
-        return self._checked_inverse().method
+        check_is_fitted(self)
+        if self._inverse is None:
+            raise AttributeError("This model has no pre-image method: it was not fitted on dense rows of numbers.")
+        return self._inverse.chosen
 
     def _checked_inverse(self) -> Inverse:
         check_is_fitted(self)
@@ -118,7 +120,10 @@ class WayBack:
 
     def _check_asked(self, Z: Any, reference: Any, inverse: Inverse) -> tuple[np.ndarray, np.ndarray | None]:
         Z = check_scores(Z, self.n_components_)
-        return Z, check_reference(reference, len(Z), inverse.space.width)
+        rows = check_reference(reference, len(Z), inverse.space.width)
+        if rows is not None:
+            validate_data(self, reference, reset=False, skip_check_array=True)  # names of columns
+        return Z, rows
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         raise NotImplementedError
@@ -131,7 +136,7 @@ def make_inverse(
     if not is_invertible(kernel, rows):
         return None
     method = None if preimage is None else clone(as_preimage(preimage))
-    keeps = method is not None and method.keeps_rows and approximation is not None
+    keeps = method is not None and method.keeps_rows and not expands(approximation)
     limit = fitted.plan.memory_limit
     space = Space(
         fitted.decomposition,

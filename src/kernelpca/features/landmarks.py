@@ -122,7 +122,8 @@ class KMeans(Landmarks):
             raise ValueError("landmarks='kmeans' needs rows of numbers: choose 'rpcholesky' or 'farthest' instead.")
         seed = int(rng.integers(2**31 - 1))
         model = ScikitKMeans(min(m, n_rows(X)), init="random", n_init=1, max_iter=self.max_iter, random_state=seed)
-        return np.asarray(model.fit(X).cluster_centers_, dtype=X.dtype), None
+        centers = model.fit(X).cluster_centers_
+        return np.clip(centers, X.min(axis=0), X.max(axis=0)).astype(X.dtype, copy=False), None  # but for rounding
 
 
 class RPCholesky(Landmarks):

@@ -36,10 +36,12 @@ class FixedPoint(Preimage):
     max_iter : int, default=100
         Most iterations.
     tol : float, default=1e-5
-        A point is done when a step decreases its squared distance in feature space by less than this part of it.
+        A point is done when a step decreases its squared distance in feature space by less than this part of it, and
+        the next step would move it by less than sqrt(tol) of its length.
     start : {"auto", "reference", "nearest", "mean"}, default="auto"
         The reference (the sample to denoise), the nearest sample in feature space, or the mean of the ten nearest;
-        "auto" is the reference where one is given, else the nearest sample.
+        "auto" is the reference where one is given, else that mean. Kernels with a cusp at distance zero
+        (`laplacian_euclidean`, `matern` with nu = 0.5) hold on to samples: a start at one of them ends there.
     max_restarts : int, default=5
         How often a point may start again.
     bounds : (low, high), optional
@@ -78,6 +80,7 @@ class FixedPoint(Preimage):
 
     def refusal(self, kernel: Kernel, approximation: FeatureMap | None) -> str | None:
         """Only kernels of the distance pull towards samples, and only models that keep rows have samples to combine."""
+        self._check()
         if not kernel.radial:
             return "a kernel of the Euclidean distance, such as rbf, matern, cauchy or rational_quadratic"
         if not expands(approximation):
@@ -90,16 +93,12 @@ class FixedPoint(Preimage):
 
     def prepare(self, space: Space, referenced: bool) -> None:
         """Project the samples, where they are the start."""
-        if not referenced:
+        if not referenced or self.start not in ("auto", "reference"):
             space.project_samples()
 
     def solve(self, target: Target) -> Answer:
         """Iterate all points that are not done."""
-        max_iter, restarts = (
-            check_whole(self.max_iter, "max_iter", self),
-            check_whole(self.max_restarts, "max_restarts", self, 0),
-        )
-        tol = check_tol(self.tol, self)
+        max_iter, restarts, tol = self._check()
         limits = self.limits(target.space, target.space.width)
         X = clip(self._start(target), *limits).copy()
         n = len(X)
@@ -114,7 +113,7 @@ class FixedPoint(Preimage):
             better = pulled.rho < rho[rows]
             best[rows[better]], rho[rows[better]] = X[rows[better]], pulled.rho[better]
             gained = here[rows] - pulled.rho
-            small = np.abs(gained) <= tol * np.abs(pulled.rho)
+            small = (np.abs(gained) <= tol * np.abs(pulled.rho)) & _near(pulled.goal, X[rows], np.sqrt(tol))
             worse = (gained < 0) & ~small
             lost = pulled.lost & ~small
             onward = ~(worse | lost | small)
@@ -138,9 +137,14 @@ class FixedPoint(Preimage):
                 break
         return Answer(best, iterations, converged)
 
-    def _start(self, target: Target) -> np.ndarray:
+    def _check(self) -> tuple[int, int, float]:
+        """Return the most iterations and restarts and the tolerance, if all parameters are allowed."""
         if self.start not in STARTS:
             raise ValueError(f"FixedPoint(start={self.start!r}): start must be one of {', '.join(map(repr, STARTS))}.")
+        restarts = check_whole(self.max_restarts, "max_restarts", self, 0)
+        return check_whole(self.max_iter, "max_iter", self), restarts, check_tol(self.tol, self)
+
+    def _start(self, target: Target) -> np.ndarray:
         if target.reference is not None and self.start in ("auto", "reference"):
             return target.reference
         if self.start == "reference":
@@ -148,7 +152,7 @@ class FixedPoint(Preimage):
                 "FixedPoint(start='reference') needs one: give inverse_transform(Z, reference=X), use denoise(X), or "
                 "set start='auto'."
             )
-        return mean_of_nearest(target) if self.start == "mean" else nearest_samples(target)
+        return nearest_samples(target) if self.start == "nearest" else mean_of_nearest(target)
 
     def _again(self, target: Target, rows: np.ndarray, tries: np.ndarray) -> np.ndarray:
         """(a, d): the nearest samples of points that start again, and the next nearest of those that did so before."""
@@ -156,6 +160,11 @@ class FixedPoint(Preimage):
         near = part.nearest(int(tries[rows].max()) + 1)
         which = np.minimum(tries[rows], near.shape[1] - 1)
         return target.space.samples[near[np.arange(len(rows)), which]]
+
+
+def _near(A: np.ndarray, B: np.ndarray, part: float) -> np.ndarray:
+    """(n, d), (n, d) -> (n,): whether rows differ by no more than this part of their length."""
+    return np.linalg.norm(A - B, axis=1) <= part * np.maximum(np.linalg.norm(A, axis=1), np.linalg.norm(B, axis=1))
 
 
 @dataclass(frozen=True)

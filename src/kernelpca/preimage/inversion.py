@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.preimage.protocol import Preimage, Target
+from kernelpca.preimage.protocol import Preimage, Target, check_bounds, clip
 from kernelpca.preimage.space import Space
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads
@@ -27,7 +27,8 @@ class Inversion:
         The inputs.
     distance : ndarray of shape (n,)
         How far each, mapped to feature space, lies from the point that the scores stand for. Methods can be compared
-        by it; it is zero only where that point is the image of an input.
+        by it; it is zero only where that point is the image of an input. NaN where an indefinite kernel, which has no
+        distances, makes its square negative.
     reliability : ndarray of shape (n,)
         Between 0 and 1, from how near the answer's own scores lie to those asked for: 1 / (1 + q), q the squared
         difference over the mean squared length of the training samples' scores. Low where no input has such scores.
@@ -61,7 +62,7 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     X, iterations, converged = _solve(method, space, Z, reference)
     distance, reliability = judge(space, X, Z)
     _warn_of_unreliable(reliability, len(Z))
-    return Inversion(_in_input_units(X, space), distance, reliability, iterations, converged, repr(method))
+    return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
 
 
 def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
@@ -72,7 +73,7 @@ def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.nda
     unusual = (np.abs(Z) > UNUSUAL * deviations).any(axis=1)
     if unusual.any():
         _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z))
-    return _in_input_units(X, space)
+    return _in_input_units(X, space, method)
 
 
 def _solve(
@@ -107,13 +108,16 @@ def judge(space: Space, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.nd
     """(n, d) local, (n, k) -> (n,), (n,): how far inputs lie from what scores stand for, and their reliability."""
     scores, residuals = space.project(X)
     off = np.square(scores - Z, dtype=np.float64)
-    distance = np.sqrt(np.maximum(residuals + off @ space.decomposition.signs, 0.0))
+    squared = residuals + off @ space.decomposition.signs
+    below = np.nan if not space.decomposition.positive_definite else 0.0
+    distance = np.sqrt(np.where(squared >= 0, squared, below))
     return distance, 1.0 / (1.0 + off.sum(axis=1) / max(space.spread, float(np.finfo(np.float64).tiny)))
 
 
-def _in_input_units(X: np.ndarray, space: Space) -> np.ndarray:
+def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray:
+    """(n, d) local -> (n, d): points with the origin added, which may round beyond a bound."""
     X += np.asarray(space.origin, X.dtype)
-    return X
+    return clip(X, *check_bounds(method.bounds, X.shape[1], method))
 
 
 def _warn_of_unreliable(reliability: np.ndarray, n: int) -> None:
@@ -123,5 +127,5 @@ def _warn_of_unreliable(reliability: np.ndarray, n: int) -> None:
             f"{low} of {n} answers have a reliability below {UNRELIABLE}: no input was found whose scores are near "
             "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

@@ -11,7 +11,7 @@ from kernelpca.features.relu import ReLUFeatures
 from kernelpca.kernels.base import Kernel
 from kernelpca.preimage.protocol import Answer, Preimage, Target, clip
 from kernelpca.preimage.space import Space
-from kernelpca.preimage.starts import nearest_samples
+from kernelpca.preimage.starts import nearest_by_scores
 from kernelpca.tiles import blocks
 
 BRANCHES = ("reflected", "added")
@@ -29,7 +29,7 @@ class Invertible(Preimage):
     came from, as in `denoise(X)`. From the angles alpha ridge regression finds the input, argmin |W x + b - alpha|^2 +
     ridge |x|^2. Nothing is learned and nothing is iterated.
 
-    Without a reference the nearest training sample in feature space takes its place, which is our extension of the
+    Without a reference the training sample with the nearest scores takes its place, which is our extension of the
     method; training rows are kept for it. Where they are not known it is their mean (with ReLU features: zero).
 
     Parameters
@@ -106,7 +106,7 @@ class Invertible(Preimage):
         space, reference = target.space, target.reference
         if reference is None:
             known = space.knows_samples
-            reference = nearest_samples(target) if known else np.zeros((len(target), space.width), space.dtype)
+            reference = nearest_by_scores(target) if known else np.zeros((len(target), space.width), space.dtype)
         X = step_back(_invertible(space.features), target.coefficients, reference, float(self.ridge), self.branch)
         return Answer(clip(X, *self.limits(space, space.width)))
 

@@ -22,6 +22,7 @@ DESCENT = 1e-4  # of the decrease that the slope promises, which a step must rea
 HALVINGS = 25  # of a step before it counts as too small to matter
 CURVED = 1e-10  # least cosine between step and change of slope for the pair to be used
 TRIAL = 1e-3  # of a row's length (of one for zero rows): the first step, which shows the scale
+STUCK = 2  # searches that fail: with what is known of the curvature, and with the plain gradient
 QUIET = 2  # steps in a row that hardly decrease the value, after which a row is done
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -51,27 +52,34 @@ def minimize(
 
     `function(X, rows)` returns values (a,) and gradients (a, d) of the problems `rows` (a,) at X (a, d). A row is done
     when two steps in a row decrease its value by less than `tol` of it, or by less than `floor` (n,), its rounding.
+    Where no step helps, what is known of the curvature is forgotten; where the plain gradient does not help either, the
+    row ends, and has converged only if its slope promises no more than that over a thousandth of its length, or if its
+    value is zero up to rounding.
     """
     bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
     X = np.clip(X, low, high).astype(X.dtype, copy=False) if bounded else X.copy()
     n, d = X.shape
     values, iterations, converged = np.empty(n, X.dtype), np.zeros(n, int), np.zeros(n, bool)
     rows = np.arange(n)  # those under way
-    x, quiet = X, np.zeros(n, int)
+    x, quiet, stuck = X, np.zeros(n, int), np.zeros(n, int)
     f, g = function(x, rows)
     pairs = Pairs(n, d, X.dtype)
     for iteration in range(max_iter + 1):
         free = _free(x, g, low, high) if bounded else None
         slope = g if free is None else g * free
-        over = (quiet >= QUIET) | ~slope.any(axis=1)
+        enough = np.maximum(tol * np.abs(f), floor[rows])
+        steep = np.linalg.norm(slope, axis=1)
+        level = (TRIAL * _sizes(x) * steep <= enough) | (np.abs(f) <= floor[rows])
+        done = (quiet >= QUIET) | (steep == 0) | ((stuck >= STUCK) & level)
+        over = done | (stuck >= STUCK)
         if over.any() or iteration == max_iter:
             ended = over if iteration < max_iter else np.ones(len(rows), bool)
             gone = rows[ended]
-            X[gone], values[gone], converged[gone] = x[ended], f[ended], over[ended]
+            X[gone], values[gone], converged[gone] = x[ended], f[ended], done[ended]
             going = ~ended
             if not going.any():
                 break
-            rows, x, f, g, quiet = rows[going], x[going], f[going], g[going], quiet[going]
+            rows, x, f, g, quiet, stuck = rows[going], x[going], f[going], g[going], quiet[going], stuck[going]
             free, slope = None if free is None else free[going], slope[going]
             pairs.keep(going)
         iterations[rows] += 1
@@ -81,14 +89,16 @@ def minimize(
         if lost.any():
             pairs.forget(lost)
             p[lost] = pairs.direction(slope[lost], None, lost)
-        if iteration == 0:  # how long a step is, nothing has shown yet
-            p *= _trial_lengths(x, slope)[:, None]
+        unknown = ~pairs.known()  # how long a step is, nothing has shown yet
+        p[unknown] *= _trial_lengths(x[unknown], slope[unknown])[:, None]
         new = _search(function, rows, x, f, g, p, (low, high) if bounded else None)
         changed = new.x - x
         pairs.add(changed, new.g - g)
-        gained = f - new.f
-        small = gained <= np.maximum(tol * np.abs(new.f), floor[rows])
-        quiet = np.where(small & (iteration > 0), quiet + 1, 0)
+        small = f - new.f <= np.maximum(tol * np.abs(new.f), floor[rows])
+        failed = ~changed.any(axis=1)
+        pairs.forget(failed)
+        stuck = np.where(failed, stuck + 1 + unknown, 0)  # the plain gradient has failed where nothing was known
+        quiet = np.where(small & ~failed & ~unknown, quiet + 1, 0)
         x, f, g = new.x, new.f, new.g
     return Minimum(X, values, iterations, converged)
 
@@ -101,9 +111,13 @@ def _free(x: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np
 
 def _trial_lengths(x: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """(a,): factors that make the first step short beside the row."""
-    steep = np.linalg.norm(slope, axis=1)
+    return TRIAL * _sizes(x) / np.maximum(np.linalg.norm(slope, axis=1), np.finfo(x.dtype).tiny)
+
+
+def _sizes(x: np.ndarray) -> np.ndarray:
+    """(a,): lengths of rows, one for zero rows."""
     sizes = np.linalg.norm(x, axis=1)
-    return TRIAL * np.where(sizes > 0, sizes, 1.0) / np.maximum(steep, np.finfo(x.dtype).tiny)
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 @dataclass
@@ -158,6 +172,10 @@ class Pairs:
         self.S[:, rows] = 0
         self.Y[:, rows] = 0
 
+    def known(self) -> np.ndarray:
+        """(a,): whether anything is known of each row's curvature."""
+        return np.asarray(self.S.any(axis=(0, 2)))
+
     def add(self, s: np.ndarray, y: np.ndarray) -> None:
         """(a, d), (a, d): remember a pair; pairs without positive curvature count as none."""
         curved = np.einsum("ij,ij->i", s, y) > CURVED * np.linalg.norm(s, axis=1) * np.linalg.norm(y, axis=1)
@@ -173,7 +191,7 @@ class Pairs:
         for s, y in zip(S[::-1], Y[::-1], strict=True):
             y = y if free is None else y * free
             sy = np.einsum("ij,ij->i", s, y)
-            rho = np.divide(1.0, sy, out=np.zeros_like(sy), where=sy > 0)
+            rho = np.divide(1.0, sy, out=np.zeros_like(sy), where=sy > np.finfo(sy.dtype).tiny)
             if scale is None:
                 scale = np.zeros_like(sy)
             # the latest pair that counts tells the scale

@@ -73,8 +73,8 @@ class Curve:
 
 
 def ridges_for(kernel: Kernel, Z: np.ndarray) -> np.ndarray:
-    """Return the ridges to try for scores Z: multiples of the mean k(z, z)."""
-    return RATIOS * mean_diagonal(kernel, Z)
+    """Return the ridges to try for scores Z: multiples of the mean k(z, z), none below the rounding of the scores."""
+    return np.unique(np.maximum(RATIOS, float(np.finfo(Z.dtype).eps))) * mean_diagonal(kernel, Z)
 
 
 def mean_diagonal(kernel: Kernel, Z: np.ndarray) -> float:

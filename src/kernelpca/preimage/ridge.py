@@ -35,6 +35,7 @@ from kernelpca.tiles import TILE, blocks
 MANY = 10000  # rows beyond which "auto" takes landmarks
 LANDMARKS = 1000  # for many rows
 UNLIMITED = 2**62  # bytes
+MODEL = "model"
 RAISED, ATTEMPTS = 10.0, 12  # by how much a ridge that was chosen is raised where the matrix is singular, how often
 
 
@@ -56,9 +57,10 @@ class Ridge(Preimage):
         1500 rows takes the ridge of 1000 random rows by themselves, which is nearly the best for all, and `loo_error_`
         is then theirs.
     kernel : str or Kernel, optional
-        Kernel between scores, its width resolved on the scores where it is not a number: `RBF()` has a width that
-        fits them. When not given it is the model's own with its numbers, as in scikit-learn, or `RBF()` where that
-        does not take scores (kernels of histograms, or of a model of the inputs).
+        Kernel between scores, its width resolved on the scores where it is not a number: `RBF()`, when not given, has
+        a width that fits them. "model" is the model's own with its numbers, as in scikit-learn, or `RBF()` where that
+        does not take scores (kernels of histograms, or of a model of the inputs); its width fits inputs and may be far
+        from one that fits scores.
     center : bool, default=True
         Whether the mean of the inputs is taken off before and added after, so that strong ridges shrink towards the
         mean and not towards zero. scikit-learn's form is False.
@@ -131,10 +133,11 @@ class Ridge(Preimage):
         """Learn the map from the training scores to the training rows."""
         self.limits(space, X.shape[1])
         kept = Kept(space.samples, np.asarray(space.origin)) if X.shape[1] > len(X) and _keeps(space, X) else None
-        return self._learn(Z, X, space.kernel, space.memory_limit, kept)
+        own = isinstance(self.kernel, str) and self.kernel == MODEL
+        return self._learn(Z, X, space.kernel if own else RBF(), space.memory_limit, kept)
 
     def learn(self, Z: np.ndarray, X: np.ndarray, kernel: Kernel) -> Self:
-        """Learn the map from scores Z (n, k) to inputs X (n, d) without a model; `kernel` is its own, resolved."""
+        """Learn the map from scores Z (n, k) to inputs X (n, d) without a model; `kernel` is used if none was set."""
         return self._learn(Z, X, kernel, UNLIMITED, None)
 
     def solve(self, target: Target) -> Answer:
@@ -262,7 +265,7 @@ class Ridge(Preimage):
 
     def _kernel_of_scores(self, kernel: Kernel, Z: np.ndarray) -> Kernel:
         """Return the kernel between scores, resolved: the one given, the model's, or a Gaussian in its place."""
-        if self.kernel is not None:
+        if self.kernel is not None and not (isinstance(self.kernel, str) and self.kernel == MODEL):
             kernel = as_kernel(self.kernel)
             if kernel.domain not in ("real", "any"):
                 raise ValueError(

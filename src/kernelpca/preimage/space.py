@@ -107,12 +107,7 @@ class Space:
 
     def project(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, d) local -> (n, k), (n,): scores, and squared distances from the subspace."""
-        model = self.decomposition
-        products = self.features.product(X, np.column_stack([model.W, model.mean_weights]))
-        scores, to_mean = products[:, :-1] + model.b, products[:, -1]
-        squared = self.features.squared_norms(X) - 2 * to_mean + model.mean_square
-        squared -= np.square(scores, dtype=np.float64) @ model.signs
-        return scores, np.maximum(squared, 0.0) if model.positive_definite else squared
+        return replace(self.decomposition, features=self.features).project(X)
 
     def coefficients(self, Z: np.ndarray) -> np.ndarray:
         """(n, k) -> (n, m): p as combinations of features; with centring they sum to one."""
