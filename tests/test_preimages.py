@@ -486,6 +486,21 @@ def test_denoising_brings_digits_back():
         assert np.square(cleaned - test).mean() < 0.5 * np.square(noisy - test).mean(), method
 
 
+def test_all_come_nearer_than_the_nearest_sample():
+    """And none nearer than descent; the fixed point comes as near."""
+    train, test = DIGITS[:400], DIGITS[1000:1100]
+    kernel = RBF(0.05)
+    distances = {}
+    for name in ("fixed_point", "gradient", "ridge", "distances", "weights"):
+        model = KernelPCA(20, kernel=kernel, preimage=name).fit(train)
+        Z = model.transform(test)
+        distances[name] = np.square(model.invert(Z).distance).mean()
+    nearest = space_of(model).from_samples(Z).min(axis=1).mean()
+    assert max(distances.values()) < nearest
+    assert distances["gradient"] <= min(distances.values()) * (1 + 1e-6)
+    assert distances["fixed_point"] <= 1.05 * distances["gradient"]
+
+
 def test_reconstruction_errors():
     model = KernelPCA(10, kernel=RBF(0.05), preimage="fixed_point").fit(DIGITS[:200])
     new = DIGITS[300:320]
