@@ -39,7 +39,8 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         How many components: that many; the smallest number that keeps this fraction of the variance; all with
         eigenvalues above eps times the first; or all that are positive.
     gamma : float or "scale", default="scale"
-        Width of the kernel; "scale" is 1 / (number of columns * variance of X).
+        Width of the kernel; "scale" is 1 / (number of columns * variance of X). Wide kernels come back better, since
+        angles stay on one branch of the sine: try a tenth or a hundredth of it, as the paper does.
     n_features : int or None, default=None
         How many random features; None for 512, or two for each column of X where that is more. Fewer than there are
         columns cannot be inverted: what they do not see of a sample comes back as the mean.
