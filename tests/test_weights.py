@@ -139,7 +139,7 @@ def test_weights_are_shares(squares, rule, n_neighbors, threshold):
     assert w.shape == (n, m)
     assert (w >= 0).all()
     np.testing.assert_allclose(w.sum(axis=1), 1)
-    order = np.argsort(squares, axis=1)
+    order = np.array([np.lexsort((-shares, row)) for shares, row in zip(w, squares, strict=True)])
     assert (np.diff(np.take_along_axis(w, order, axis=1), axis=1) <= 1e-12).all()
     if threshold is not None:
         outside = (squares >= threshold**2) & (squares > squares.min(axis=1, keepdims=True))
@@ -297,7 +297,7 @@ def test_shares_are_as_good_as_those_of_scipy():
         def value(w, z=z, near=near):
             return float(np.square(z - model.transform((w @ near)[None])[0]).sum())
 
-        weights = nnls(np.vstack([near.T, 100 * np.ones(6)]), np.append(point, 100.0))[0]
+        weights = nnls(np.vstack([near.T, 100 * np.ones(6)]), np.append(point, 100.0), maxiter=1000)[0]
         np.testing.assert_allclose(weights @ near, point, atol=1e-6)
         np.testing.assert_allclose(weights.sum(), 1, atol=1e-6)
         sums = {"type": "eq", "fun": lambda w: w.sum() - 1}
