@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import lsq_linear, nnls
 from scipy.optimize import minimize as scipy_minimize
-from scipy.optimize import nnls
 from sklearn.datasets import load_digits
 
 import reference
@@ -297,7 +297,8 @@ def test_shares_are_as_good_as_those_of_scipy():
         def value(w, z=z, near=near):
             return float(np.square(z - model.transform((w @ near)[None])[0]).sum())
 
-        weights = nnls(np.vstack([near.T, 100 * np.ones(6)]), np.append(point, 100.0), maxiter=1000)[0]
+        A, b = np.vstack([near.T, 100 * np.ones(6)]), np.append(point, 100.0)
+        weights = lsq_linear(A, b, bounds=(0, np.inf), method="bvls", tol=1e-14).x
         np.testing.assert_allclose(weights @ near, point, atol=1e-6)
         np.testing.assert_allclose(weights.sum(), 1, atol=1e-6)
         sums = {"type": "eq", "fun": lambda w: w.sum() - 1}
