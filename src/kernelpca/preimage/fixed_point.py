@@ -16,6 +16,7 @@ from kernelpca.preimage.starts import mean_of_nearest, nearest_samples
 from kernelpca.tiles import blocks
 
 STARTS = ("auto", "reference", "nearest", "mean")
+TILES = 2  # that samples are taken at a time: few rows against many samples
 SHORTEST = 2**-6  # of a step, before a point that gets no better is taken for the answer
 
 
@@ -184,7 +185,7 @@ def pull(target: Target, X: np.ndarray, rows: np.ndarray) -> Pull:
     whole = len(rows) == len(C)
     sums, denominators, lengths = (np.zeros(len(X), X.dtype) for _ in range(3))
     numerators = np.zeros_like(X)
-    for cols in blocks(len(samples), kernel.tile):
+    for cols in blocks(len(samples), TILES * kernel.tile):
         c = C[:, cols] if whole else C[rows, cols]
         slopes = kernel.slopes(X, samples[cols])
         sums += np.einsum("ij,ij->i", c, slopes.values)
