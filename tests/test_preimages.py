@@ -463,7 +463,7 @@ def test_long_rows_are_worked_on_in_their_span(method, kernel, with_reference):
     np.testing.assert_allclose(narrow.distance, wide.distance, rtol=1e-4)
     np.testing.assert_allclose(narrow.points, wide.points, atol=0.05)
     entered = space.narrow.enter(space.local(new))
-    back = space.narrow.leave(entered, space.local(new))
+    back = space.narrow.leave(entered, space.local(new), entered)
     np.testing.assert_allclose(back, space.local(new), atol=1e-8)
     np.testing.assert_allclose(space.narrow.space.project(entered)[0], space.project(space.local(new))[0], atol=1e-9)
 

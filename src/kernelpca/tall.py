@@ -52,6 +52,17 @@ def add_product(W: np.ndarray, A: np.ndarray, S: np.ndarray) -> None:
     by_rows(len(A), work)
 
 
+def row_products(d: int, shape: tuple[int, int], block: Callable[[slice], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """(a, b): A B' of long rows (a, d) and (b, d), added up in float64; `block(cols)` makes some columns of both."""
+
+    def work(total: np.ndarray, cols: slice, _: slice) -> None:
+        A, B = block(cols)
+        total += A @ B.T
+
+    totals = share_out(all_tiles(d, 1, ROWS), work, lambda: np.zeros(shape))
+    return sum(totals[1:], start=totals[0])
+
+
 def column_norms(n: int, p: int, block: Callable[[slice], np.ndarray]) -> np.ndarray:
     """Return the norms (p,) of the columns of an (n, p) matrix whose blocks of rows are made when needed."""
 

@@ -115,25 +115,25 @@ class FixedPoint(Preimage):
             best[rows[better]], rho[rows[better]] = X[rows[better]], pulled.rho[better]
             gained = here[rows] - pulled.rho
             small = (np.abs(gained) <= tol * np.abs(pulled.rho)) & _near(pulled.goal, X[rows], np.sqrt(tol))
-            worse = (gained < 0) & ~small
             lost = pulled.lost & ~small
+            worse = (gained < 0) & ~small & ~lost
             onward = ~(worse | lost | small)
             forward = rows[onward]
             origin[forward], here[forward], step[forward] = X[forward], pulled.rho[onward], 1.0
             goal[forward] = clip(pulled.goal[onward], *limits)
-            back = rows[worse & ~lost]
+            back = rows[worse]
             step[back] /= 2
             X[forward] = goal[forward]
             X[back] = origin[back] + step[back, None] * (goal[back] - origin[back])
-            again = rows[lost & (tries[rows] < restarts)]
+            restarting = lost & (tries[rows] < restarts)
+            again = rows[restarting]
             if len(again):
                 X[again] = clip(self._again(target, again, tries), *limits)
                 here[again], step[again] = np.inf, 1.0
                 tries[again] += 1
-            given_up = lost & (tries[rows] >= restarts) & ~np.isin(rows, again)
-            stuck = worse & (step[rows] < SHORTEST)
-            converged[rows[small | (stuck & ~lost)]] = True
-            rows = rows[~(small | stuck | given_up)]
+            done = small | (worse & (step[rows] < SHORTEST))
+            converged[rows[done]] = True
+            rows = rows[~(done | (lost & ~restarting))]
             if not len(rows):
                 break
         return Answer(best, iterations, converged)

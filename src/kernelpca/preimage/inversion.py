@@ -92,7 +92,7 @@ def _solve(
         block = None if reference is None else reference[rows]
         entered = narrow.enter(block) if narrow is not None and block is not None else block
         answer = method.solve(Target(inside, Z[rows], entered))
-        X[rows] = answer.points if narrow is None else narrow.leave(answer.points, block)
+        X[rows] = answer.points if narrow is None else narrow.leave(answer.points, block, entered)
         if answer.iterations is not None:
             iterations[rows] = answer.iterations
         if answer.converged is not None:

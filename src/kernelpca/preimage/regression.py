@@ -12,7 +12,7 @@ from kernelpca.features.nystrom import NystromFeatures
 from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import diagonal
 from kernelpca.kernels.base import Kernel
-from kernelpca.tall import times
+from kernelpca.tall import row_products, times
 from kernelpca.tiles import all_tiles, blocks, half_tiles, share_out
 
 RATIOS = np.logspace(-8, 1, 19)  # ridges that are tried, over the mean of the kernel matrix's diagonal
@@ -45,13 +45,11 @@ class Outputs:
         """(b, d), (c, d) -> (b, c): dot products of some rows with B, or with each other, in float64."""
         count = len(self.X[which, :1])
 
-        def work(total: np.ndarray, cols: slice, _: slice) -> None:
+        def block(cols: slice) -> tuple[np.ndarray, np.ndarray]:
             A = self.X[which, cols] - self.mean[cols]
-            total += A @ (A if B is None else B[:, cols]).T
+            return A, A if B is None else B[:, cols]
 
-        shape = (count, count if B is None else len(B))
-        totals = share_out(all_tiles(self.X.shape[1], 1, COLUMNS), work, lambda: np.zeros(shape))
-        return sum(totals[1:], start=totals[0])
+        return row_products(self.X.shape[1], (count, count if B is None else len(B)), block)
 
     def squares(self, which: slice | np.ndarray) -> np.ndarray:
         """(b,): squared lengths of some rows, in float64."""

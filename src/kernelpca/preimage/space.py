@@ -12,11 +12,10 @@ from kernelpca.features.kernel import KernelFeatures
 from kernelpca.features.protocol import Features
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel
-from kernelpca.tiles import all_tiles, share_out
+from kernelpca.tall import row_products
 
 WIDE = 1.5  # columns for each sample from which coordinates in the samples' span are worth while
 FLAT = 1e-13  # of the largest eigenvalue of the samples' dot products: below it lies no direction
-COLUMNS = 4096  # of long rows, multiplied at a time
 
 
 @dataclass(frozen=True)
@@ -184,21 +183,22 @@ class Narrow:
         outside = np.einsum("ij,ij->i", X, X) - np.einsum("ij,ij->i", T, T)
         return np.column_stack([T, np.sqrt(np.maximum(outside, 0.0))])
 
-    def leave(self, T: np.ndarray, reference: np.ndarray | None) -> np.ndarray:
-        """(n, r + 1) -> (n, d): back to rows; what lies outside is along what the reference had there."""
-        X = T[:, :-1] @ self.back.T @ self.wide
-        if reference is not None and T[:, -1].any():
-            entered = self.enter(reference)
-            share = np.divide(T[:, -1], entered[:, -1], out=np.zeros_like(T[:, -1]), where=entered[:, -1] > 0)
-            X += share[:, None] * (reference - entered[:, :-1] @ self.back.T @ self.wide)
-        return X
+    def leave(self, T: np.ndarray, reference: np.ndarray | None, entered: np.ndarray | None) -> np.ndarray:
+        """(n, r + 1) -> (n, d): back to rows; what lies outside is along what the reference had there.
+
+        `entered` is the reference in these coordinates.
+        """
+        if reference is None or entered is None or not T[:, -1].any():
+            return T[:, :-1] @ self.back.T @ self.wide
+        outside = entered[:, -1]
+        share = np.divide(T[:, -1], outside, out=np.zeros_like(outside), where=outside > 0)[:, None]
+        return (T - share * entered)[:, :-1] @ self.back.T @ self.wide + share * reference
 
 
 def _dot_products(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """(n, d), (m, d) -> (n, m): X Y' of long rows, in float64 whatever they are."""
 
-    def work(total: np.ndarray, cols: slice, _: slice) -> None:
-        total += X[:, cols].astype(np.float64) @ Y[:, cols].astype(np.float64).T
+    def block(cols: slice) -> tuple[np.ndarray, np.ndarray]:
+        return X[:, cols].astype(np.float64), Y[:, cols].astype(np.float64)
 
-    totals = share_out(all_tiles(X.shape[1], 1, COLUMNS), work, lambda: np.zeros((len(X), len(Y))))
-    return sum(totals[1:], start=totals[0])
+    return row_products(X.shape[1], (len(X), len(Y)), block)

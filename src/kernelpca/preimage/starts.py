@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.products import squared_distances
 from kernelpca.preimage.protocol import Target
+from kernelpca.preimage.weight_rules import squared_score_distances
 
 NEIGHBORS = 10  # samples whose mean is a start
 
@@ -17,9 +17,7 @@ def nearest_samples(target: Target) -> np.ndarray:
 
 def nearest_by_scores(target: Target) -> np.ndarray:
     """(n, d): for each point the sample whose scores are nearest."""
-    D = np.empty((len(target), len(target.space.samples)), target.Z.dtype)
-    squared_distances(target.Z, target.space.scores.astype(target.Z.dtype, copy=False), D)
-    return target.space.samples[D.argmin(axis=1)]
+    return target.space.samples[squared_score_distances(target, np.ones(target.Z.shape[1])).argmin(axis=1)]
 
 
 def mean_of_nearest(target: Target) -> np.ndarray:
