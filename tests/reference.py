@@ -533,3 +533,80 @@ def landmark_ridge_left_out(C, W, Y, ridge):
         others = [j for j in range(len(C)) if j != i]
         errors.append(Y[i] - C[i] @ landmark_ridge(C[others], W, Y[others], ridge))
     return np.array(errors)
+
+
+# the dual of kernel PCA, from the formulas of the dualization paper (Tonin et al. 2023)
+
+
+def huber_penalty(Y, kappa, norm):
+    """Psi of Huber's objective: kappa times a sum of lengths of rows, of sizes of entries, or the whole length."""
+    if norm == "2":
+        return kappa * sum(sqrt(sum(y * y for y in row)) for row in Y)
+    if norm == "1":
+        return kappa * sum(abs(y) for row in Y for y in row)
+    return kappa * sqrt(sum(y * y for row in Y for y in row))
+
+
+def huber_gradient(Y, kappa, norm):
+    """The nearest point within the limit: rows, entries or the whole shortened to kappa."""
+    H = np.array(Y, dtype=float)
+    if norm == "fro":
+        length = sqrt((H**2).sum())
+        return H if length <= kappa else H * kappa / length
+    for i in range(len(H)):
+        if norm == "2":
+            length = sqrt(sum(h * h for h in H[i]))
+            if length > kappa:
+                H[i] = H[i] * kappa / length
+        else:
+            H[i] = [max(-kappa, min(kappa, h)) for h in H[i]]
+    return H
+
+
+def epsilon_penalty(H, epsilon, norm):
+    """Psi* of the epsilon-insensitive objective."""
+    if norm == "2":
+        return epsilon * sum(sqrt(sum(h * h for h in row)) for row in H)
+    return epsilon * sum(abs(h) for row in H for h in row)
+
+
+def epsilon_gradient(Y, epsilon, norm):
+    """Rows, or entries, shortened by epsilon."""
+    H = np.zeros(np.shape(Y))
+    for i, row in enumerate(Y):
+        if norm == "2":
+            length = sqrt(sum(y * y for y in row))
+            if length > epsilon:
+                H[i] = np.array(row) * (length - epsilon) / length
+        else:
+            for j, y in enumerate(row):
+                H[i, j] = (1 if y > 0 else -1) * max(abs(y) - epsilon, 0.0)
+    return H
+
+
+def matrix_root(M):
+    """The symmetric square root of a positive semi-definite matrix, by Jacobi's method."""
+    values, vectors = jacobi(M)
+    return sum(sqrt(max(v, 0.0)) * np.outer(u, u) for v, u in zip(values, vectors.T, strict=True))
+
+
+def nuclear(H, G):
+    """tr sqrt(H'G H), proposition 3.2."""
+    return float(np.trace(matrix_root(H.T @ G @ H)))
+
+
+def nuclear_gradient(H, G):
+    """G H (H'G H)^(-1/2), proposition 3.4."""
+    return G @ H @ np.linalg.inv(matrix_root(H.T @ G @ H))
+
+
+def dca(G, H, gradient, steps):
+    """Algorithm 1: H <- prox of Psi* at the gradient of tr sqrt(H'G H); `gradient` is that prox."""
+    for _ in range(steps):
+        H = gradient(nuclear_gradient(H, G))
+    return H
+
+
+def dual_projections(G_new, G, H):
+    """Equation 8: (m, n) kernel values of new points with the training points -> (m, s) projections."""
+    return G_new @ H @ np.linalg.inv(matrix_root(H.T @ G @ H))

@@ -11,6 +11,7 @@ SOURCE = Path(kernelpca.__file__).parent
 FOUNDATIONS = {"parts", "tiles", "tall", "machine_code", "memory", "extras", "validation", "progress", "metrics"}
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
+    "objectives": 1,
     "gram": 2,
     "solvers": 3,
     "features": 4,
@@ -18,6 +19,7 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "preimage": 6,
     "estimators": 7,
     "sklearn": 8,
+    "papers": 8,
     "__init__": 9,
 }
 # a solver knows the Gram protocol and nothing else of what lies below

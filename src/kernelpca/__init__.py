@@ -5,7 +5,22 @@
 (3, 2)
 """
 
-from kernelpca.estimators import PCA, InvertibleKernelPCA, KernelPCA
+from kernelpca.estimators import (
+    PCA,
+    DualKernelPCA,
+    InvertibleKernelPCA,
+    KernelPCA,
+    RobustKernelPCA,
+    SparseKernelPCA,
+)
 
 __version__ = "0.1.0.dev0"
-__all__ = ["PCA", "InvertibleKernelPCA", "KernelPCA", "__version__"]
+__all__ = [
+    "PCA",
+    "DualKernelPCA",
+    "InvertibleKernelPCA",
+    "KernelPCA",
+    "RobustKernelPCA",
+    "SparseKernelPCA",
+    "__version__",
+]

@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.cost import SAMPLE, Rates, calibrate
+from kernelpca.estimators.dual import Pursuit, check_rank, pursue, with_pursuit
 from kernelpca.estimators.exact import TIMED, Fit, Request, measured, solve_for
 from kernelpca.estimators.feature_plan import lay_out, lay_out_columns, plan_features
 from kernelpca.estimators.layout import Layout
@@ -20,10 +21,11 @@ from kernelpca.features.error import estimate_error
 from kernelpca.features.moments import Moments, gather
 from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap, move
-from kernelpca.gram import CenteredGram, DenseGram, Gram, WeightedGram
+from kernelpca.gram import BlockedGram, CenteredGram, DenseGram, Gram, WeightedGram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.solvers.certificate import Approximation, Certificate, find_clusters, reached, relative
-from kernelpca.solvers.protocol import leading_signs
+from kernelpca.solvers.dual_certificate import DualCertificate
+from kernelpca.solvers.protocol import Dual, Solution, leading_signs
 from kernelpca.tall import by_rows, inner
 from kernelpca.tiles import all_tiles, blocks, one_blas_thread
 
@@ -79,7 +81,7 @@ def fit_features(
             layout.check()
             mapped = map_rows(approximation, kernel, X, request, layout.dtype, rng)
             found, kept = _find(mapped, layout, request, weights, rates)
-        fit = _assemble(mapped, found, request, layout.rows, kept, dtype_of(X), rng)
+        fit = _finish(mapped, found, request, layout, kept, weights, dtype_of(X), rng)
     return replace(fit, plan=fit.plan.measured(*taken()))
 
 
@@ -93,7 +95,7 @@ def fit_columns(
     with one_blas_thread, measured(large) as taken:
         mapped = map_columns(approximation, matrix, request, rng)
         found, kept = _find(mapped, layout, request, weights)
-        fit = _assemble(mapped, found, request, layout.rows, kept, mapped.dtype, rng)
+        fit = _finish(mapped, found, request, layout, kept, weights, mapped.dtype, rng)
     return replace(fit, plan=fit.plan.measured(*taken()))
 
 
@@ -131,7 +133,8 @@ def _find(
     def planner(size: int, k: int) -> Plan:
         return plan_features(layout, mapped.name, size, k, request, rates)
 
-    kept = np.empty((mapped.n, mapped.width), mapped.dtype) if request.scores and layout.keeps else None
+    again = request.scores or request.pursuit is not None
+    kept = np.empty((mapped.n, mapped.width), mapped.dtype) if again and layout.keeps else None
     if layout.through_gram:
         return through_gram(mapped, layout.rows, request, weights, planner, kept), kept
 
@@ -259,6 +262,68 @@ def through_gram(
     return Directions(U, solution.values, mean, total, total, solution.certificate, plan)
 
 
+def _finish(
+    mapped: Mapped,
+    found: Directions,
+    request: Request,
+    layout: Layout,
+    kept: np.ndarray | None,
+    weights: np.ndarray | None,
+    dtype: np.dtype,
+    rng: np.random.Generator,
+) -> Fit:
+    """Go on from the square solution to what is asked for, and assemble models."""
+    pairs: list[tuple[Directions, Dual | None]] = [(found, None)]
+    if request.pursuit is not None:
+        pairs = _pursue(mapped, found, request, request.pursuit, layout.rows, kept, weights)
+    fits = []
+    for directions, dual in pairs:
+        fits.append(replace(_assemble(mapped, directions, request, layout.rows, kept, dtype, rng), dual=dual))
+    return replace(fits[-1], path=tuple(fits))
+
+
+def _pursue(
+    mapped: Mapped,
+    found: Directions,
+    request: Request,
+    pursuit: Pursuit,
+    rows: int,
+    kept: np.ndarray | None,
+    weights: np.ndarray | None,
+) -> list[tuple[Directions, Dual | None]]:
+    """Find directions for other objectives on the matrix Fc Fc' of centered and weighted features."""
+    if not mapped.definite:
+        raise ValueError(
+            "The landmarks' kernel matrix is indefinite, and robust and sparse objectives need one that is positive "
+            "semi-definite. Choose a positive definite kernel such as 'rbf'."
+        )
+    mean = found.mean.astype(mapped.dtype)
+    roots = None if weights is None else np.sqrt(weights).astype(mapped.dtype)[:, None]
+
+    def block(part: slice) -> np.ndarray:
+        F = mapped.block(part)[0] if kept is None else kept[part]
+        F = F - mean
+        return F if roots is None else F * roots[part]
+
+    plan = with_pursuit(found.plan, pursuit, mapped.n, len(found.values))
+    gram = BlockedGram(mapped.n, mapped.size, mapped.dtype, block, rows)
+    check_rank(found.values)
+    vectors = np.empty((mapped.n, len(found.values)))
+    over_roots = found.U / np.sqrt(found.values)
+
+    def work(part: slice) -> None:
+        vectors[part] = block(part) @ over_roots
+
+    by_rows(mapped.n, work, rows)
+    square = Solution(found.values, vectors, vectors * found.values, found.certificate)
+    pairs: list[tuple[Directions, Dual | None]] = []
+    for solution in pursue(gram, square, pursuit, weights, request.options):
+        U = gram.combine(solution.vectors * _over_roots(solution.values))
+        changed = {"U": U, "values": solution.values, "certificate": solution.certificate, "plan": plan}
+        pairs.append((replace(found, **changed), solution.dual))  # type: ignore[arg-type]
+    return pairs
+
+
 def _assemble(
     mapped: Mapped,
     found: Directions,
@@ -311,7 +376,8 @@ def _missed(mapped: Mapped, found: Directions) -> float | None:
     and the trace of E.
     """
     captured = float(found.values.sum())
-    if not mapped.bounded or mapped.own_values is not None or captured <= 0:
+    of_variance = not isinstance(found.certificate, DualCertificate)
+    if not (mapped.bounded and of_variance) or mapped.own_values is not None or captured <= 0:
         return None
     errors = float(np.finfo(mapped.dtype).eps) * (found.total + mapped.noise * np.sqrt(found.total))
     solved = found.certificate.satisfied

@@ -14,7 +14,9 @@ import numpy as np
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.cost import Shape, calibrate
+from kernelpca.estimators.dual import Pursuit, pursue, with_pursuit
 from kernelpca.estimators.plan import SQUARE, Plan, advise, make_plan
+from kernelpca.estimators.support import Coefficients, keep_support
 from kernelpca.features.kernel import GivenFeatures, KernelFeatures
 from kernelpca.features.protocol import Features, move, origin_of
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
@@ -23,7 +25,7 @@ from kernelpca.gram.tiled import row_bytes
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import PeakMemory
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Callback, Solution
+from kernelpca.solvers.protocol import Callback, Dual, Solution
 from kernelpca.tiles import one_blas_thread
 
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit
@@ -45,6 +47,12 @@ class Request:
     callback: Callback | None = None
     scores: bool = False  # whether scores of the training rows will be asked for
     exact_scores: bool = False  # whether scores are products with rows, so that small components are no less exact
+    pursuit: Pursuit | None = None  # what is maximized, if not the variance
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What every solver is given."""
+        return {"tol": self.tol, "rng": self.rng, "callback": self.callback}
 
 
 @dataclass(frozen=True)
@@ -61,12 +69,21 @@ class Fit:
         Returns the scores of the training rows, without kernel values that are known already.
     vectors : ndarray of shape (n, k) or None
         Eigenvectors of the matrix, where it was decomposed itself.
+    dual : Dual or None
+        The dual solution, for an objective other than the variance.
+    residuals : ndarray of shape (n,) or None
+        Squared distances of the training rows from the subspace, where they cost nothing to tell.
+    path : tuple of Fit
+        All fits, where there are several objectives; this is the last of them.
     """
 
     decomposition: Decomposition
     plan: Plan
     make_scores: Callable[[], np.ndarray]
     vectors: np.ndarray | None = None
+    dual: Dual | None = None
+    residuals: np.ndarray | None = None
+    path: tuple[Fit, ...] = ()
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -167,42 +184,77 @@ def _decompose(
     weights: np.ndarray | None,
     positive_definite: bool,
 ) -> Fit:
-    """Solve, choose the number of components, and fold centring into W and b.
+    """Solve, choose the number of components, and fold centring into W and b, for every objective asked for.
 
     Directions are combinations of centered features: with A = S^(1/2) Kc S^(1/2) and A u = theta u their coefficients
     are alpha = S^(1/2) u / sqrt(theta). Since sum_i alpha_i (phi_i - m) = sum_i (alpha - w 1'alpha)_i phi_i, the same
     directions are combinations W = alpha - w 1'alpha of the features themselves, whose columns sum to zero.
     """
-    n = gram.shape[0]
     centered = CenteredGram(gram, weights, positive_definite) if request.center else None
     target: Gram = centered or gram
     if weights is not None:
         target = WeightedGram(target, weights)
-    solution, plan = solve_for(target, plan_for, request, target.trace)
-    values = solution.values
-    signs = np.sign(values)
-    inverse = np.divide(signs, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=values != 0)
-    roots = np.ones((n, 1)) if weights is None else np.sqrt(weights)[:, None]
-    W = solution.vectors * roots * inverse
-    scores = solution.products / roots * inverse
-    b, mean_weights, mean_square = np.zeros(len(values)), np.zeros(n), 0.0
-    if centered:
-        mean_weights, mean_square = centered.w, centered.mean_total
-        W -= np.outer(mean_weights, W.sum(axis=0))
-        b = -(centered.mean_column @ W)
-    decomposition = Decomposition(
-        features=features,
-        W=W.astype(gram.dtype),
-        b=b.astype(gram.dtype),
-        signs=signs,
-        eigenvalues=values,
-        total=target.trace(),
-        mean_weights=mean_weights.astype(gram.dtype),
-        mean_square=mean_square,
-        certificate=solution.certificate,
-        positive_definite=positive_definite,
-    )
-    return Fit(decomposition, plan, lambda: scores.astype(gram.dtype, copy=False), solution.vectors)
+    square, plan = solve_for(target, plan_for, request, target.trace)
+    solutions = [square]
+    if request.pursuit is not None:
+        plan = with_pursuit(plan, request.pursuit, gram.shape[0], len(square.values))
+        solutions = pursue(target, square, request.pursuit, weights, request.options)
+    model = Model(gram, centered, features, weights, target.trace(), positive_definite)
+    reduce = request.pursuit is not None and request.pursuit.reduce
+    fits = tuple(model.fit(solution, plan, reduce) for solution in solutions)
+    return replace(fits[-1], path=fits)
+
+
+@dataclass(frozen=True)
+class Model:
+    """All of a model but its directions: the matrix and its centered form, features, weights, the whole variance."""
+
+    gram: Gram
+    centered: CenteredGram | None
+    features: Features
+    weights: np.ndarray | None
+    total: float
+    positive_definite: bool
+
+    def fit(self, solution: Solution, plan: Plan, reduce: bool) -> Fit:
+        """Fold centring into W and b; with `reduce` only rows of nonzero coefficients are kept."""
+        n, dtype = self.gram.shape[0], self.gram.dtype
+        values, certificate, features = solution.values, solution.certificate, self.features
+        signs = np.sign(values)
+        inverse = np.divide(signs, np.sqrt(np.abs(values)), out=np.zeros_like(values), where=values != 0)
+        roots = np.ones((n, 1)) if self.weights is None else np.sqrt(self.weights)[:, None]
+        found = Coefficients(solution.vectors * roots * inverse, solution.products / roots * inverse)
+        if reduce:
+            kept = keep_support(found, self.gram, self.centered)
+            features, certificate = features.only(kept.rows), kept.certify(certificate)
+            W, scores, mean_weights, mean_square, b = kept.W, kept.scores, kept.mean_weights, kept.mean_square, kept.b
+            w = roots[:, 0] ** 2
+            values = w @ np.square(scores - (w @ scores / w.sum() if self.centered else 0.0))
+        else:
+            W, scores = found.alpha, found.scores
+            b, mean_weights, mean_square = np.zeros(len(values)), np.zeros(n), 0.0
+            if self.centered:
+                mean_weights, mean_square = self.centered.w, self.centered.mean_total
+                W -= np.outer(mean_weights, W.sum(axis=0))
+                b = -(self.centered.mean_column @ W)
+        decomposition = Decomposition(
+            features=features,
+            W=W.astype(dtype),
+            b=b.astype(dtype),
+            signs=signs,
+            eigenvalues=values,
+            total=self.total,
+            mean_weights=mean_weights.astype(dtype),
+            mean_square=mean_square,
+            certificate=certificate,
+            positive_definite=self.positive_definite,
+        )
+        residuals = None
+        if solution.dual is not None and not reduce:
+            lengths = (self.centered or self.gram).diagonal().astype(np.float64)
+            residuals = np.maximum(lengths - np.square(scores, dtype=np.float64).sum(axis=1), 0.0)
+        make = lambda: scores.astype(dtype, copy=False)  # noqa: E731
+        return Fit(decomposition, plan, make, solution.vectors, solution.dual, residuals)
 
 
 def solve_for(
@@ -221,8 +273,7 @@ def solve_for(
         if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
             k = n  # LAPACK reduces the whole matrix anyway: once is enough
             plan = plan_for(k)
-        options: Any = {"tol": request.tol, "rng": request.rng, "callback": request.callback}
-        solution = plan.solver.solve(gram, k, start=start, keep=keep, **options)
+        solution = plan.solver.solve(gram, k, start=start, keep=keep, **request.options)
         if solution.enough or solution.stopped:
             level, dtype = solution.certificate.rounding, solution.vectors.dtype
             noise = zero_level(solution.values, level, dtype, request.exact_scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -30,13 +30,50 @@ from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
 
 
-def _knows_own_similarity(estimator: KernelPCA) -> bool:
+def knows_own_similarity(estimator: KernelPCA) -> bool:
     """Whether k(x, x) of new samples can be computed: not from a precomputed matrix."""
     if isinstance(as_kernel(estimator.kernel), Precomputed):
         raise AttributeError(
             "With a precomputed kernel k(x, x) of new samples is unknown: use -residuals(K, diagonal=...) instead."
         )
     return True
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training data as a fit uses it.
+
+    Attributes
+    ----------
+    rows : rows or matrix
+        Those that count.
+    weights : ndarray of shape (n,) or None
+        Their weights, with mean one.
+    counted : ndarray of bool, or slice
+        Which of the rows given they are.
+    """
+
+    rows: Any
+    weights: np.ndarray | None
+    counted: Any
+
+    @property
+    def all_count(self) -> bool:
+        """Whether no row was left out."""
+        return self.weights is None or bool(self.counted.all())
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """(n,): the numbers of the rows that count, among those given."""
+        return np.arange(n_rows(self.rows)) if self.weights is None else np.flatnonzero(self.counted)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """(n,) one for each row that counts -> one for each row given, NaN for the others."""
+        if self.all_count:
+            return values
+        result = np.full(len(self.counted), np.nan)
+        result[self.counted] = values
+        return result
 
 
 class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -212,12 +249,12 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 )
         return self._decomposition.residuals(rows, diagonal)
 
-    @available_if(_knows_own_similarity)
+    @available_if(knows_own_similarity)
     def score_samples(self, X: Any) -> np.ndarray:
         """(n, d) -> (n,): minus the residuals; low values are outliers, as everywhere in scikit-learn."""
         return -self.residuals(X)
 
-    @available_if(_knows_own_similarity)
+    @available_if(knows_own_similarity)
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of `score_samples`: higher is better, 0 is best.
 
@@ -240,6 +277,15 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
+        training = self._check_training(X, sample_weight)
+        learns = self.preimage is not None and as_preimage(self.preimage).learns
+        request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
+        fitted = self._decompose(training, request)
+        self._store(fitted, training)
+        return fitted if training.all_count else None
+
+    def _check_training(self, X: Any, sample_weight: Any) -> Training:
+        """Check data and weights, resolve the kernel, and leave out rows that do not count."""
         kernel = clone(as_kernel(self.kernel))  # setting parameters later must not change a fitted model
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, n_rows(rows))
@@ -257,18 +303,11 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         self.kernel_ = kernel.resolve(rows, weights)
         check_preimage(self.preimage, self.kernel_, self._feature_map(), rows)
-        learns = self.preimage is not None and as_preimage(self.preimage).learns
-        request = replace(self._request(n, callback), scores=scores or learns)
-        fitted = self._decompose(rows, request, weights, counted)
-        self._store(fitted, n)
-        self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, rows)
-        dropped = weights is not None and not counted.all()
-        whole = isinstance(kernel, Precomputed) and not _is_block(rows)
-        self._counted = counted if dropped and whole else None
-        return None if dropped else fitted
+        return Training(rows, weights, counted)
 
-    def _decompose(self, rows: Any, request: Request, weights: np.ndarray | None, counted: Any) -> Fit:
-        """Take the path that kernel and approximation ask for; `counted` says which of the rows given are left."""
+    def _decompose(self, training: Training, request: Request) -> Fit:
+        """Take the path that kernel and approximation ask for."""
+        rows, weights, counted = training.rows, training.weights, training.counted
         approximation, exact = self._feature_map(), self._sketched(request, n_rows(rows))
         if isinstance(approximation, Nystrom) and weights is not None:
             approximation = approximation.among(counted)
@@ -291,9 +330,9 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         part = None if self.approximation is None else as_approximation(self.approximation)
         if not isinstance(part, KernelSketch):
             return request
-        if not (isinstance(self.solver, str) and self.solver == "auto"):
+        if not (isinstance(request.solver, str) and request.solver == "auto"):
             raise ValueError(
-                f"solver={self.solver!r} is not used with {part!r}, which has its own: leave solver='auto'."
+                f"solver={request.solver!r} is not used with {part!r}, which has its own: leave solver='auto'."
             )
         return replace(request, solver=part.solver(n, request.components.count))
 
@@ -310,8 +349,10 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             callback=callback,
         )
 
-    def _store(self, fitted: Fit, n: int) -> None:
-        decomposition = fitted.decomposition
+    def _store(self, fitted: Fit, training: Training) -> None:
+        """Keep what was fitted."""
+        decomposition, rows = fitted.decomposition, training.rows
+        n = n_rows(rows)
         self._decomposition = decomposition
         self.eigenvalues_ = decomposition.eigenvalues
         self.n_components_ = len(self.eigenvalues_)
@@ -328,6 +369,9 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 UserWarning,
                 stacklevel=4,
             )
+        self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, rows)
+        whole = isinstance(self.kernel_, Precomputed) and not _is_block(rows)
+        self._counted = None if training.all_count or not whole else training.counted
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
         """Return X as rows for the kernel, or say what is wrong with it."""

@@ -125,7 +125,8 @@ def map_rows(
         lengths = features.map_and_squares(X[:FEW], dtype)[1]
         noise = float(np.sqrt(lengths.max()))
         return Mapped(block=lambda rows: features.map_and_squares(X[rows], dtype), noise=noise, **known)
-    space, k = features.space, request.components.count
+    space = features.space
+    k = request.components.count if request.pursuit is None else None  # other objectives need features of each sample
     raw = k is not None and space.keeps_digits(float(np.finfo(dtype).eps) / 2, k, n_rows(X), request.tol)
 
     def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class KernelFeatures(Features):
     anchors: Rows
     origin: np.ndarray | None = None
     budget: int = BUDGET
+
+    def only(self, rows: np.ndarray) -> KernelFeatures:
+        """Return the kernel values with some of the anchors alone."""
+        return replace(self, anchors=self.anchors[rows])
 
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
         """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
@@ -71,6 +75,10 @@ class GivenFeatures(Features):
     origin = None
     size: int
     columns: np.ndarray | None = None
+
+    def only(self, rows: np.ndarray) -> GivenFeatures:
+        """Return some of the columns alone."""
+        return replace(self, columns=rows if self.columns is None else self.columns[rows])
 
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
         """(n, size), (m, p) -> (n, p)."""

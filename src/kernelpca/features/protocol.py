@@ -32,6 +32,10 @@ class Features(ABC):
         """Return the same features of rows from which the origin has been taken off."""
         return self if self.origin is None else replace(self, origin=None)  # type: ignore[type-var]
 
+    def only(self, rows: np.ndarray) -> Features:
+        """Return the features that belong to some of the training rows, where each has one."""
+        raise ValueError(f"{type(self).__name__} have no training rows that could be left out.")
+
     @abstractmethod
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
         """(n, d), (r, p) -> (n, p): features(X) V, in bounded memory."""

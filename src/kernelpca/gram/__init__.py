@@ -1,5 +1,6 @@
 """Gram operators: the n x n kernel matrix, stored or not, as something that can be multiplied."""
 
+from kernelpca.gram.blocked import BlockedGram
 from kernelpca.gram.centered import CenteredGram, WeightedGram
 from kernelpca.gram.dense import DenseGram
 from kernelpca.gram.lowrank import LowRankGram
@@ -8,6 +9,7 @@ from kernelpca.gram.protocol import Gram
 from kernelpca.gram.tiled import CallableGram, TiledGram, cross_product
 
 __all__ = [
+    "BlockedGram",
     "CallableGram",
     "CenteredGram",
     "DenseGram",

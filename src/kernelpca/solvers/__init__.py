@@ -2,7 +2,9 @@
 
 from kernelpca.solvers.block_krylov import BlockKrylov
 from kernelpca.solvers.certificate import Certificate
+from kernelpca.solvers.dca import Dca
 from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.lanczos import Lanczos
 from kernelpca.solvers.lbfgs import Lbfgs
 from kernelpca.solvers.lobpcg import Lobpcg
@@ -14,7 +16,9 @@ __all__ = [
     "SOLVERS",
     "BlockKrylov",
     "Certificate",
+    "Dca",
     "Dense",
+    "DualCertificate",
     "IndefiniteKernelWarning",
     "Lanczos",
     "Lbfgs",

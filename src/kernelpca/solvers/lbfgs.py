@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.dual import complete, polar, residual_norms, ritz_pairs
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual_matrix
-from kernelpca.tall import inner, times
+from kernelpca.tall import times
 
 
 class Lbfgs(Solver):
@@ -25,6 +25,9 @@ class Lbfgs(Solver):
         Pairs of steps and gradients that L-BFGS keeps.
     max_iter : int, default=1000
         Passes at most.
+    real_parts : bool, default=False
+        Whether to go on where H'K H has negative eigenvalues, with real parts of its square roots, as one must for the
+        matrices of the paper's figure 1, which are indefinite.
     indefinite : {"warn", "raise", "clip", "keep"}, default="warn"
         What to do with negative eigenvalues among the wanted ones; the matrix itself must be positive
         semi-definite up to rounding.
@@ -37,9 +40,12 @@ class Lbfgs(Solver):
 
     needs_definite = True
 
-    def __init__(self, memory: int = 10, max_iter: int = 1000, indefinite: str = "warn") -> None:
+    def __init__(
+        self, memory: int = 10, max_iter: int = 1000, real_parts: bool = False, indefinite: str = "warn"
+    ) -> None:
         self.memory = memory
         self.max_iter = max_iter
+        self.real_parts = real_parts
         self.indefinite = indefinite
 
     def block_width(self, n: int, k: int, entry_cost: float) -> int:
@@ -59,11 +65,10 @@ class Lbfgs(Solver):
         def evaluate(h: np.ndarray) -> tuple[float, np.ndarray]:
             H = h.reshape(n, k)
             GH = watch.matmat(H.astype(dtype, copy=False))
-            cost, gradient = dual_cost(H, GH)
-            values, vectors, products = _ritz_pairs(H, GH)
-            R = residual_matrix(values, vectors, products)
-            found[:] = [Ritz(values, vectors, products)]
-            if watch.report(values, np.linalg.norm(R, axis=0), captured=-2 * cost):
+            cost, gradient = dual_cost(H, GH, self.real_parts)
+            ritz = ritz_pairs(H, GH)
+            found[:] = [ritz]
+            if watch.report(ritz.values, residual_norms(ritz), captured=-2 * cost):
                 raise StopIteration
             return cost, gradient.ravel()
 
@@ -78,37 +83,10 @@ class Lbfgs(Solver):
                 products, values = found[0].products, found[0].values
                 H = np.zeros((n, k))
                 H[:, : len(values)] = products / np.sqrt(np.maximum(values, 1e-15 * values[0]))
-        ritz = found[0]
-        missing = k - len(ritz.values)
-        if missing > 0:  # a matrix of lower rank: H has lost columns, which are as good as any others
-            extra = orthonormal(rng.standard_normal((n, missing)).astype(dtype), ritz.vectors, 0.0)
-            Q = np.hstack([ritz.vectors, extra])
-            return Ritz(*rayleigh_ritz(Q, watch.matmat(Q)))
-        return ritz
+        return complete(found[0], k, watch, rng)
 
 
-def dual_cost(H: np.ndarray, GH: np.ndarray) -> tuple[float, np.ndarray]:
+def dual_cost(H: np.ndarray, GH: np.ndarray, real_parts: bool = False) -> tuple[float, np.ndarray]:
     """(n, k), (n, k) G H -> the cost 1/2 tr H'H - tr sqrt(H'G H) and its gradient H - G H (H'G H)^(-1/2), (n, k)."""
-    M = inner(H, GH.astype(np.float64, copy=False))
-    values, U = np.linalg.eigh((M + M.T) / 2)
-    largest = float(values.max(initial=0.0))
-    if values[0] < -1e-6 * largest or largest <= 0 < -values[0]:
-        raise ValueError(
-            "Lbfgs needs a positive semi-definite matrix: the dual of kernel PCA takes the square root of H'KH, which "
-            "has negative eigenvalues. Choose a positive definite kernel, or solver='block_krylov'."
-        )
-    roots = np.sqrt(np.maximum(values, 1e-300))
-    cost = 0.5 * float(np.vdot(H, H)) - float(roots.sum())
-    inverse = np.where(values > 1e-15 * largest, 1 / roots, 0.0)
-    return cost, H - times(GH, U * inverse @ U.T)
-
-
-def _ritz_pairs(H: np.ndarray, GH: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the Ritz pairs of the span of H, whose product is known; fewer where H is nearly dependent."""
-    sizes, Z = np.linalg.eigh(inner(H, H))
-    kept = sizes > 1e-10 * sizes[-1]
-    W = Z[:, kept] / np.sqrt(sizes[kept])  # H W is orthonormal
-    T = W.T @ inner(H, GH.astype(np.float64, copy=False)) @ W
-    values, S = np.linalg.eigh((T + T.T) / 2)
-    turn = W @ S[:, ::-1]
-    return values[::-1], times(H, turn).astype(GH.dtype, copy=False), times(GH, turn)
+    P = polar(H, GH, "Lbfgs", real_parts)
+    return 0.5 * float(np.vdot(H, H)) - P.nuclear, H - times(GH, P.inverse)

@@ -6,6 +6,7 @@ from typing import Any
 
 from kernelpca.parts import explain_unknown
 from kernelpca.solvers.block_krylov import BlockKrylov
+from kernelpca.solvers.dca import Dca
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.lanczos import Lanczos
 from kernelpca.solvers.lbfgs import Lbfgs
@@ -20,6 +21,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "block_krylov": BlockKrylov,
     "lobpcg": Lobpcg,
     "lbfgs": Lbfgs,
+    "dca": Dca,
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca.gram.protocol import Gram
+from kernelpca.objectives import Objective, Square
 from kernelpca.parts import Part
 from kernelpca.solvers.bounds import rigorous_bound
 from kernelpca.solvers.certificate import Approximation, Certificate, find_clusters, reached, relative, variance_gap
@@ -98,6 +99,28 @@ class Ritz:
     approximation: Approximation | None = None
 
 
+@dataclass(frozen=True)
+class Dual:
+    """A solution of the dual problem.
+
+    Attributes
+    ----------
+    objective : Objective
+        What was maximized, with every parameter a number.
+    H : ndarray of shape (n, k)
+        The dual variable.
+    Y : ndarray of shape (n, k)
+        The scores that belong to it, not yet turned to principal axes.
+    largest : float
+        The largest useful value of the objective's parameter, where it has one.
+    """
+
+    objective: Objective
+    H: np.ndarray
+    Y: np.ndarray
+    largest: float = float("nan")
+
+
 @dataclass
 class Solution:
     """The k algebraically largest eigenpairs of a Gram matrix, largest first, with their evidence.
@@ -118,6 +141,10 @@ class Solution:
         False if the rule `keep` needs more eigenpairs to decide.
     stopped : bool
         Whether the user's callback stopped the solver.
+    dual : Dual or None
+        The dual solution, for an objective other than the variance. Then `values` are the squared lengths of the scores
+        by principal axes, `vectors` the coefficients of orthonormal directions times the roots of the values, and
+        `products` the matrix times that: for the variance this is the same as above.
     """
 
     values: np.ndarray
@@ -127,6 +154,7 @@ class Solution:
     history: list[Progress] = field(default_factory=list)
     enough: bool = True
     stopped: bool = False
+    dual: Dual | None = None
 
 
 class Stopped(Exception):
@@ -227,6 +255,20 @@ class Watch:
             finished = error is not None and error <= self.tol
         return self._tell(event) or finished
 
+    def note(self, criticality: float, captured: float) -> bool:
+        """Note where a descent on the dual stands; True if the user wants it to stop."""
+        remaining = self._remaining(criticality)
+        return self._tell(
+            Progress(
+                self.passes,
+                self.seconds(),
+                self.k,
+                relative_residual=criticality,
+                captured=captured,
+                remaining=remaining,
+            )
+        )
+
     def _stalled(self, residual: float, largest: float) -> bool:
         """Whether two passes brought nothing, near the rounding level of float32: then rounding is what is left."""
         near = self.gram.dtype == np.float32 and self.rounding < largest <= NEAR * self.rounding
@@ -286,6 +328,7 @@ class Solver(Part, ABC):
         gram: Gram,
         k: int,
         *,
+        objective: Objective | None = None,
         tol: float = 1e-4,
         start: np.ndarray | None = None,
         rng: np.random.Generator | None = None,
@@ -300,11 +343,13 @@ class Solver(Part, ABC):
             The matrix.
         k : int
             How many, at most n.
+        objective : Objective, optional
+            What to maximize, if not the variance; `Dca` takes any.
         tol : float, default=1e-4
             Wanted size of |r_i| / theta_i for every component, or of what the solver's criterion says; 0 for as good
             as rounding allows.
         start : ndarray of shape (n, p), optional
-            Vectors to start from, where the solver can use them.
+            Vectors to start from, where the solver can use them; for another objective the dual variable.
         rng : numpy Generator, optional
             Source of random starts.
         callback : callable, optional
@@ -315,8 +360,21 @@ class Solver(Part, ABC):
         """
         self._check_question(gram, k, tol)
         watch = Watch(gram, k, float(tol), callback, self.criterion)
+        rng = rng or np.random.default_rng(0)
         with nullcontext() if self.spreads_itself else one_blas_thread:
-            return self._solve(watch, k, start, rng or np.random.default_rng(0), keep)
+            if objective is None or isinstance(objective, Square):
+                return self._solve(watch, k, start, rng, keep)
+            objective.check()
+            return self.maximize(watch, k, objective, start, rng)
+
+    def maximize(
+        self, watch: Watch, k: int, objective: Objective, start: np.ndarray | None, rng: np.random.Generator
+    ) -> Solution:
+        """Find k directions for an objective other than the variance; eigensolvers cannot."""
+        raise ValueError(
+            f"{type(self).__name__} is not compatible with {objective!r}: it needs the variance as objective, whose "
+            "directions are eigenvectors. Use kernelpca.solvers.Dca, which takes any objective."
+        )
 
     def _solve(
         self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator, keep: Keep | None

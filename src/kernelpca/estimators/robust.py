@@ -1,0 +1,186 @@
+"""Kernel PCA that outliers do not ruin."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernelpca.estimators.dual import Pursuit
+from kernelpca.estimators.dual_kernel_pca import POINTS, DualKernelPCA, path_points
+from kernelpca.estimators.exact import Fit
+from kernelpca.estimators.kernel_pca import KernelPCA, Training, knows_own_similarity
+from kernelpca.kernels.custom import Precomputed
+from kernelpca.objectives import Huber
+from kernelpca.solvers.protocol import Callback
+
+FENCE = 1.5  # interquartile ranges above the upper quartile of the residuals, beyond which a row is an outlier
+
+
+class RobustKernelPCA(OutlierMixin, DualKernelPCA):
+    """Kernel PCA whose directions no single row can pull far: Huber's objective instead of the variance.
+
+    Rows count fully as long as their scores are small; beyond `kappa` their say grows no further. It also tells
+    outliers: `outlier_weights_` for the training rows, `score_samples` and `predict` for any.
+
+    Parameters
+    ----------
+    n_components : int, float, ("relative", eps) or None, default=2
+        How many components; rules other than a number are applied to ordinary kernel PCA.
+    kernel : str, Kernel or callable, default="rbf"
+        What similarity means, as in `KernelPCA`; it must be positive definite.
+    kappa : float or str, default="0.8max"
+        The limit: a positive number, or a fraction of the largest useful one (`kappa_max_`), from which on this is
+        ordinary kernel PCA.
+    norm : {"2", "1", "fro"}, default="2"
+        What is limited: the length of each row of the dual variable, each of its entries, or its length as a whole
+        (which leaves the directions as they are). With "2" the optimum found can mostly be proved global.
+    approximation, preimage, center, tol, memory_limit, random_state, callback
+        As in `KernelPCA`; `tol` is also the wanted criticality of the dual solution.
+    solver : str or Solver, default="auto"
+        How the dual is solved: "auto" for `kernelpca.solvers.Dca`, or such an object.
+    contamination : float or "auto", default="auto"
+        For `predict`: the part of the training rows that are outliers, at most 0.5; or "auto" for those whose distance
+        from the subspace is more than one and a half interquartile ranges above the upper quartile.
+
+    Attributes
+    ----------
+    kappa_, kappa_max_ : float
+        The limit, and the least that limits nothing.
+    outlier_weights_ : ndarray of shape (n_samples,)
+        How much of each training row counts: 1 where it is not limited, less for outliers; NaN for rows of weight zero.
+    offset_ : float
+        `decision_function` is `score_samples` less this.
+    dual_coef_ : ndarray of shape (n_samples, n_components_)
+        The dual variable.
+    objective_ : Huber
+        What was maximized.
+    certificate_ : DualCertificate
+        How nearly critical the solution is, and whether it is known to be global.
+    eigenvalues_, explained_variance_, explained_variance_ratio_, components_, kernel_, n_components_, plan_, preimage_
+        As in `KernelPCA`.
+
+    References
+    ----------
+    Tonin, Lambert, Patrinos, Suykens (2023), Extending kernel PCA through dualization: sections 4 and 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelpca import RobustKernelPCA
+    >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 0.1]
+    >>> X[:3] = [[0.0, 9.0], [0.5, 11.0], [-0.5, 10.0]]
+    >>> model = RobustKernelPCA(n_components=1, kernel="linear", kappa="0.2max").fit(X)
+    >>> print(np.flatnonzero(model.predict(X) == -1), model.outlier_weights_[:3].max() < 1)
+    [0 1 2] True
+    """
+
+    def __init__(
+        self,
+        n_components: Any = 2,
+        *,
+        kernel: Any = "rbf",
+        kappa: float | str = "0.8max",
+        norm: str = "2",
+        approximation: Any = None,
+        solver: Any = "auto",
+        preimage: Any = None,
+        center: bool = True,
+        contamination: float | str = "auto",
+        tol: float = 1e-4,
+        memory_limit: int | float | str | None = None,
+        random_state: Any = None,
+        callback: Callback | str | None = None,
+    ) -> None:
+        KernelPCA.__init__(
+            self,
+            n_components,
+            kernel=kernel,
+            approximation=approximation,
+            solver=solver,
+            preimage=preimage,
+            center=center,
+            tol=tol,
+            memory_limit=memory_limit,
+            random_state=random_state,
+            callback=callback,
+        )
+        self.kappa = kappa
+        self.norm = norm
+        self.contamination = contamination
+
+    def kappa_path(self, X: Any, kappas: Any = POINTS, sample_weight: Any = None) -> list[Self]:
+        """Fit a model for each kappa, each from the solution of the one before; kernel values are worked out once.
+
+        Parameters
+        ----------
+        X : array-like
+            The data, as for `fit`.
+        kappas : int or list of float or str, default=10
+            How many fractions of the largest useful kappa, or the values, in the order in which they are solved: from
+            large to small is fast.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for `fit`.
+        """
+        points = path_points(kappas, "kappa")
+        objectives = [Huber(kappa, self.norm) for kappa in points]
+        return self._path(X, [{"kappa": kappa} for kappa in points], objectives, sample_weight)
+
+    @available_if(knows_own_similarity)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n,): `score_samples` less `offset_`; negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    @available_if(knows_own_similarity)
+    def predict(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n,): 1 for inliers, -1 for outliers: rows farther from the subspace than `offset_` allows."""
+        check_is_fitted(self)
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @available_if(knows_own_similarity)
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
+        """Fit on X and tell its outliers: (n,) of 1 and -1."""
+        return self.fit(X, **kwargs).predict(X)
+
+    # the parts
+
+    def _pursuit(self) -> Pursuit | None:
+        part = self.contamination
+        auto = isinstance(part, str) and part == "auto"
+        if not auto and not (isinstance(part, float | np.floating) and 0 < part <= 0.5):
+            raise ValueError(
+                f"contamination={part!r}: give the part of the training rows that are outliers, above 0 and at most "
+                f"0.5, "
+                'or "auto".'
+            )
+        return Pursuit((Huber(self.kappa, self.norm),), self.solver)
+
+    def _store(self, fitted: Fit, training: Training) -> None:
+        super()._store(fitted, training)
+        dual = fitted.dual
+        assert dual is not None
+        self.kappa_, self.kappa_max_ = float(dual.objective.kappa), dual.largest
+        lengths = np.linalg.norm(dual.Y, axis=1)
+        limited = np.divide(np.linalg.norm(dual.H, axis=1), lengths, out=np.ones_like(lengths), where=lengths > 0)
+        self.outlier_weights_ = training.spread(np.minimum(limited, 1.0))
+        if (limited < 1).all() and self.norm != "fro":
+            warnings.warn(
+                f"kappa={self.kappa_:.4g} limits all {len(limited)} rows: none counts as an inlier, and kappa is "
+                f"only a factor. Raise it; it limits nothing from {self.kappa_max_:.4g} on.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if isinstance(self.kernel_, Precomputed):
+            return
+        residuals = fitted.residuals
+        if residuals is None:
+            residuals = fitted.decomposition.residuals(training.rows)
+        if isinstance(self.contamination, str):
+            lower, upper = np.quantile(residuals, [0.25, 0.75])
+            self.offset_ = -float(upper + FENCE * (upper - lower))
+        else:
+            self.offset_ = -float(np.quantile(residuals, 1 - self.contamination))

@@ -1,0 +1,112 @@
+"""What kernel PCA maximizes: variance, or a function like it that outliers move less or that leaves rows out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from kernelpca.parts import Part
+
+
+class Objective(Part, ABC):
+    """A function f of the scores Y (n, s), to be maximized over orthonormal directions: a Moreau envelope.
+
+        f(Y) = min over V of 1/2 |Y - V|^2 + Psi(V)
+
+    A subclass writes Psi (`value`), its conjugate Psi* (`conjugate`) and the proximal operator of that
+    (`prox_conjugate`), as in table 1 of the paper. Psi must be convex, at least zero, and zero at zero. The dual
+    variable H (n, s) that belongs to scores Y is the gradient of f, which is that proximal operator; the dual problem
+    is to minimize 1/2 |H|^2 + Psi*(H) - tr sqrt(H'G H). The rest is known from the three, and may be sharpened.
+
+    References
+    ----------
+    Tonin, Lambert, Patrinos, Suykens (2023), Extending kernel PCA through dualization: section 4.
+    """
+
+    @abstractmethod
+    def value(self, Y: np.ndarray) -> float:
+        """(n, s) -> Psi(Y)."""
+
+    @abstractmethod
+    def conjugate(self, H: np.ndarray) -> float:
+        """(n, s) -> Psi*(H), the largest <H, Y> - Psi(Y) over all Y; infinite where there is none."""
+
+    @abstractmethod
+    def prox_conjugate(self, Y: np.ndarray) -> np.ndarray:
+        """(n, s) -> (n, s): the H with the least 1/2 |Y - H|^2 + Psi*(H)."""
+
+    def envelope(self, Y: np.ndarray) -> float:
+        """(n, s) -> f(Y), by the equality of Fenchel and Young at H, the gradient."""
+        H = self.prox_conjugate(Y)
+        return float(np.vdot(H, Y)) - self.dual(H)
+
+    def dual(self, H: np.ndarray) -> float:
+        """(n, s) -> f*(H) = 1/2 |H|^2 + Psi*(H)."""
+        return 0.5 * float(np.vdot(H, H)) + self.conjugate(H)
+
+    def check(self) -> None:
+        """Refuse parameters that have no meaning."""
+
+    @property
+    def relative(self) -> bool:
+        """Whether a parameter is a fraction of what the square solution gives, so that `resolve` must come first."""
+        return False
+
+    def resolve(self, Y: np.ndarray) -> Objective:
+        """Return the same with every parameter a number; Y (n, s) are the scores of the square solution, by axes."""
+        return self
+
+    def largest(self, Y: np.ndarray) -> float:
+        """Return the largest useful value of the parameter, for scores Y (n, s) of the square solution, by axes."""
+        return float("nan")
+
+    def weighted(self, roots: np.ndarray) -> Objective:
+        """Return the objective in which row i counts roots_i^2 times, as a function of rows times `roots` (n,)."""
+        raise ValueError(f"{self!r} does not say what sample weights mean. Leave sample_weight out.")
+
+    def majorant(self, Y: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, float]:
+        """(n, s), (n,) -> weights (n,), constant c: f(Z) <= c + 1/2 sum_i weights_i |z_i|^2 where |z_i| <= lengths_i.
+
+        It bounds what any directions can reach, the better the nearer it is to f at Y: by f <= 1/2 |.|^2 where no more
+        is known.
+        """
+        return np.ones(len(Y)), 0.0
+
+
+def read_amount(value: Any, name: str, part: Part, zero: bool) -> tuple[float, bool]:
+    """Return a parameter's number, and whether it is a fraction of the useful maximum ("0.8max")."""
+    number, fraction = value, False
+    if isinstance(value, str) and value.endswith("max"):
+        fraction = True
+        try:
+            number = float(value.removesuffix("max") or 1)
+        except ValueError:
+            number = None
+    is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+    if is_number and (number > 0 or (zero and number == 0)):
+        return float(number), fraction
+    least = "0 (the square objective) or more" if zero else "positive"
+    raise ValueError(
+        f"{type(part).__name__}({name}={value!r}): {name} must be {least}: a number, or a fraction of the largest "
+        f"useful "
+        f'one such as "0.5max".'
+    )
+
+
+def check_norm(norm: Any, known: dict[str, str], part: Part) -> None:
+    """Refuse what is no norm's name, and say which there are."""
+    if not (isinstance(norm, str) and norm in known):
+        listed = ", ".join(f"{name!r} ({what})" for name, what in known.items())
+        raise ValueError(f"{type(part).__name__}(norm={norm!r}): choose one of {listed}.")
+
+
+def row_norms(Y: np.ndarray) -> np.ndarray:
+    """(n, s) -> (n, 1): the length of each row."""
+    return np.linalg.norm(Y, axis=1, keepdims=True)
+
+
+def share_within(limit: Any, sizes: np.ndarray) -> np.ndarray:
+    """limit / size, at most one: the part of each size that lies within the limit."""
+    return np.divide(limit, sizes, out=np.ones(np.broadcast(limit, sizes).shape), where=sizes > limit)
