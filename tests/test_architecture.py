@@ -8,7 +8,18 @@ from pathlib import Path
 import kernelpca
 
 SOURCE = Path(kernelpca.__file__).parent
-FOUNDATIONS = {"parts", "tiles", "tall", "machine_code", "memory", "extras", "validation", "progress", "metrics"}
+FOUNDATIONS = {
+    "parts",
+    "quantile",
+    "tiles",
+    "tall",
+    "machine_code",
+    "memory",
+    "extras",
+    "validation",
+    "progress",
+    "metrics",
+}
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
     "objectives": 1,

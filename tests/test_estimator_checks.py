@@ -3,8 +3,9 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelpca.sklearn
-from kernelpca import InvertibleKernelPCA, KernelPCA
+from kernelpca import DualKernelPCA, InvertibleKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.features import KernelSketch, RandomFourier
+from kernelpca.objectives import Huber
 
 ESTIMATORS = [
     KernelPCA(),
@@ -21,6 +22,14 @@ ESTIMATORS = [
     KernelPCA(2, kernel="precomputed", approximation="nystrom"),
     InvertibleKernelPCA(1),
     InvertibleKernelPCA(1, layers=[{"n_components": 2, "n_features": 40, "form": "paired"}, {}]),
+    RobustKernelPCA(1),
+    RobustKernelPCA(1, norm="1", kernel="laplacian_euclidean", center=False),
+    RobustKernelPCA(1, kappa="0.5max", approximation=RandomFourier(40)),
+    SparseKernelPCA(1),
+    SparseKernelPCA(1, epsilon="0.2max", norm="inf", center=False),
+    SparseKernelPCA(1, approximation="nystrom"),
+    DualKernelPCA(1),
+    DualKernelPCA(1, objective=Huber("0.5max")),
     kernelpca.sklearn.KernelPCA(),
     kernelpca.sklearn.KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
 ]

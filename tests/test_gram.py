@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 import reference
 from contracts.gram import GramCase, GramContract
 from kernelpca.gram import (
+    BlockedGram,
     CallableGram,
     CenteredGram,
     DenseGram,
@@ -56,6 +57,7 @@ CASES = {
     "callable": lambda: GramCase(CallableGram(lambda rows, cols: K[np.ix_(rows, cols)], N), K),
     "operator": lambda: GramCase(OperatorGram(operator(K)), K),
     "low rank": lambda: GramCase(LowRankGram(F), F @ F.T),
+    "blocked": lambda: GramCase(BlockedGram(N, 4, F.dtype, lambda rows: F[rows], 7), F @ F.T),
     "centered dense": lambda: GramCase(CenteredGram(DenseGram(K)), centered()),
     "centered tiled": lambda: GramCase(CenteredGram(small_tiles(KERNEL, X, 2)), centered()),
     "centered with weights": lambda: GramCase(CenteredGram(DenseGram(K), WEIGHTS), centered(WEIGHTS)),

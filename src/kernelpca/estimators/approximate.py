@@ -307,7 +307,7 @@ def _pursue(
 
     plan = with_pursuit(found.plan, pursuit, mapped.n, len(found.values))
     gram = BlockedGram(mapped.n, mapped.size, mapped.dtype, block, rows)
-    check_rank(found.values)
+    check_rank(_pad(found.values, (request.components.count or 0) - len(found.values)))
     vectors = np.empty((mapped.n, len(found.values)))
     over_roots = found.U / np.sqrt(found.values)
 

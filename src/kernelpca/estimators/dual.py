@@ -118,13 +118,15 @@ def pursue(
         objectives, before = (EpsilonInsensitive(epsilon, norm),), before + watch.passes
     solutions: list[Solution] = []
     for objective in objectives:
-        check_width(objective, scores)
+        if pursuit.sparsity is None:
+            check_width(objective, scores)
         solution = solve(objective, start)
+        assert solution.dual is not None
         check_left(solution, objective, scores)
         if pursuit.sparsity is not None:
-            say_how_sparse(float(zero_rows(solution.dual).mean()), pursuit.sparsity, n)  # type: ignore[arg-type]
+            say_how_sparse(float(np.average(zero_rows(solution.dual), weights=roots**2)), pursuit.sparsity, n)
         solutions.append(solution)
-        start = solution.dual.H  # type: ignore[union-attr]
+        start = solution.dual.H
     return solutions
 
 
@@ -175,7 +177,7 @@ def check_width(objective: Objective, scores: np.ndarray) -> None:
         if objective.epsilon >= largest:
             raise ValueError(
                 f"epsilon={objective.epsilon:.4g} leaves nothing: the largest useful value is below {largest:.4g}, the "
-                f'largest score. Try epsilon="0.5max", or sparsity=0.5 to leave out half of the rows.'
+                f'largest score of ordinary kernel PCA. Try epsilon="0.5max", or sparsity=0.5 to leave out half of the rows.'
             )
 
 
@@ -194,7 +196,7 @@ def check_left(solution: Solution, objective: Objective, scores: np.ndarray) -> 
 
 def say_how_sparse(reached: float, wanted: float, n: int) -> None:
     """Warn where no epsilon gives the part of zero rows that was asked for."""
-    if abs(reached - wanted) > max(1.0 / n, 0.01):
+    if abs(reached - wanted) > max(2.0 / n, 0.01):
         warnings.warn(
             f"sparsity={wanted:.3g} was asked for, and {reached:.3g} of the rows are left out: rows that are alike are "
             "left out together. Ask for another sparsity, or give epsilon.",

@@ -16,8 +16,10 @@ from kernelpca.estimators.exact import Fit
 from kernelpca.estimators.kernel_pca import KernelPCA, Training, knows_own_similarity
 from kernelpca.kernels.custom import Precomputed
 from kernelpca.objectives import Huber
+from kernelpca.quantile import quantile
 from kernelpca.solvers.protocol import Callback
 
+HALF = 0.5  # of a row: where all count less, kappa is taken for too small
 FENCE = 1.5  # interquartile ranges above the upper quartile of the residuals, beyond which a row is an outlier
 
 
@@ -74,7 +76,7 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
     >>> from kernelpca import RobustKernelPCA
     >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 0.1]
     >>> X[:3] = [[0.0, 9.0], [0.5, 11.0], [-0.5, 10.0]]
-    >>> model = RobustKernelPCA(n_components=1, kernel="linear", kappa="0.2max").fit(X)
+    >>> model = RobustKernelPCA(n_components=1, kernel="linear", kappa="0.2max", contamination=0.03).fit(X)
     >>> print(np.flatnonzero(model.predict(X) == -1), model.outlier_weights_[:3].max() < 1)
     [0 1 2] True
     """
@@ -164,13 +166,13 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
         dual = fitted.dual
         assert dual is not None
         self.kappa_, self.kappa_max_ = float(dual.objective.kappa), dual.largest
-        lengths = np.linalg.norm(dual.Y, axis=1)
-        limited = np.divide(np.linalg.norm(dual.H, axis=1), lengths, out=np.ones_like(lengths), where=lengths > 0)
-        self.outlier_weights_ = training.spread(np.minimum(limited, 1.0))
-        if (limited < 1).all() and self.norm != "fro":
+        limited = np.minimum(dual.shares, 1.0)
+        self.outlier_weights_ = training.spread(limited)
+        if limited.max() < HALF and self.norm != "fro":
             warnings.warn(
-                f"kappa={self.kappa_:.4g} limits all {len(limited)} rows: none counts as an inlier, and kappa is "
-                f"only a factor. Raise it; it limits nothing from {self.kappa_max_:.4g} on.",
+                f"kappa={self.kappa_:.4g} takes all {len(limited)} rows for outliers: none counts by more than "
+                f"{limited.max():.2g}, and a smaller kappa would change little more than a factor. Raise it; it "
+                f"limits nothing from {self.kappa_max_:.4g} on.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -180,7 +182,7 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
         if residuals is None:
             residuals = fitted.decomposition.residuals(training.rows)
         if isinstance(self.contamination, str):
-            lower, upper = np.quantile(residuals, [0.25, 0.75])
-            self.offset_ = -float(upper + FENCE * (upper - lower))
+            lower, upper = (quantile(residuals, part, training.weights) for part in (0.25, 0.75))
+            self.offset_ = -(upper + FENCE * (upper - lower))
         else:
-            self.offset_ = -float(np.quantile(residuals, 1 - self.contamination))
+            self.offset_ = -quantile(residuals, 1 - self.contamination, training.weights)

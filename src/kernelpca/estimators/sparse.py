@@ -12,6 +12,7 @@ from kernelpca.estimators.exact import Fit
 from kernelpca.estimators.kernel_pca import KernelPCA, Training
 from kernelpca.objectives import EpsilonInsensitive
 from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.sparsity import zero_rows
 
 SPARSITY = 0.5  # when neither epsilon nor a sparsity is given
 
@@ -50,7 +51,7 @@ class SparseKernelPCA(DualKernelPCA):
     support_ : ndarray of shape (n_support,)
         Numbers of the training rows that matter.
     sparsity_, entry_sparsity_ : float
-        The part of zero rows of the dual variable, and of zero entries.
+        The part of zero rows of the dual variable, by their weights, and of zero entries.
     dual_coef_ : ndarray of shape (n_support, n_components_)
         The dual variable of those rows.
     components_ : ndarray of shape (n_components_, n_support)
@@ -154,8 +155,8 @@ class SparseKernelPCA(DualKernelPCA):
         dual = fitted.dual
         assert dual is not None
         self.epsilon_, self.epsilon_max_ = float(dual.objective.epsilon), dual.largest
-        rows = np.flatnonzero(dual.H.any(axis=1))
+        rows = np.flatnonzero(~zero_rows(dual))
         self.support_ = training.numbers[rows]
-        self.sparsity_ = 1 - len(rows) / len(dual.H)
+        self.sparsity_ = float(np.average(zero_rows(dual), weights=training.weights))
         self.entry_sparsity_ = float((dual.H == 0).mean())
         self.dual_coef_ = dual.H[rows]

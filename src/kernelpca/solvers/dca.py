@@ -276,7 +276,9 @@ class Dca(Solver):
         )
         if not certificate.satisfied:
             self._warn(certificate, watch)
-        dual = Dual(objective, found.H, found.Y)
+        lengths = np.linalg.norm(found.Y, axis=1)
+        shares = np.divide(np.linalg.norm(found.next, axis=1), lengths, out=np.ones_like(lengths), where=lengths > 0)
+        dual = Dual(objective, found.H, found.Y, shares)
         return Solution(values, vectors, products, certificate, watch.history, True, watch.stopped, dual)
 
 

@@ -111,6 +111,8 @@ class Dual:
         The dual variable.
     Y : ndarray of shape (n, k)
         The scores that belong to it, not yet turned to principal axes.
+    shares : ndarray of shape (n,)
+        The part of each row of Y that counts: its length after the proximal operator over that before.
     largest : float
         The largest useful value of the objective's parameter, where it has one.
     """
@@ -118,6 +120,7 @@ class Dual:
     objective: Objective
     H: np.ndarray
     Y: np.ndarray
+    shares: np.ndarray
     largest: float = float("nan")
 
 

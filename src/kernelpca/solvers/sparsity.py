@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.objectives import EpsilonInsensitive
+from kernelpca.quantile import quantile
 from kernelpca.solvers.dual import polar
 from kernelpca.solvers.extrapolation import Extrapolation, Step
 from kernelpca.solvers.protocol import Dual, Watch
@@ -27,7 +28,7 @@ def find_epsilon(
     H : ndarray of shape (n, k)
         The dual variable of the square solution.
     sparsity : float
-        The wanted part, from 0 to below 1.
+        The wanted part, from 0 to below 1; rows count by their weights.
     norm : {"2", "inf"}
         Of the objective.
     roots : ndarray of shape (n,)
@@ -36,12 +37,12 @@ def find_epsilon(
         Passes at most.
     """
     extrapolation = Extrapolation()
-    wanted = min(round(sparsity * len(H)), len(H) - 1)
+    weights = roots**2
 
     def look(H: np.ndarray) -> tuple[float, Step, float]:
         GH = watch.matmat(H.astype(watch.gram.dtype, copy=False)).astype(np.float64, copy=False)
         Y = times(GH, polar(H, GH, "Dca", dtype=watch.gram.dtype).inverse)
-        epsilon = _between(_sizes(Y, norm) / roots, wanted)
+        epsilon = _epsilon(_sizes(Y, norm) / roots, weights, sparsity)
         step = Step(H, GH, Y, _shorten(Y, epsilon, norm, roots) - H)
         size = float(np.linalg.norm(H))
         return epsilon, step, float(np.linalg.norm(step.R)) / size if size else 0.0
@@ -52,8 +53,8 @@ def find_epsilon(
             break
         mixed = extrapolation.mix(step)
         if mixed is not None:
-            sizes = _sizes(mixed, norm) / roots
-            then = look(_shorten(mixed, _between(sizes, wanted), norm, roots))
+            epsilon = _epsilon(_sizes(mixed, norm) / roots, weights, sparsity)
+            then = look(_shorten(mixed, epsilon, norm, roots))
             if then[2] <= criticality:
                 epsilon, step, criticality = then
                 continue
@@ -76,9 +77,8 @@ def _sizes(Y: np.ndarray, norm: str) -> np.ndarray:
     return np.linalg.norm(Y, axis=1) if norm == "2" else np.abs(Y).max(axis=1)
 
 
-def _between(sizes: np.ndarray, wanted: int) -> float:
-    """Return a number that so many of the sizes lie below."""
-    if wanted == 0:
+def _epsilon(sizes: np.ndarray, weights: np.ndarray, sparsity: float) -> float:
+    """Return the epsilon that leaves out this part of the rows, but for the last that is left."""
+    if sparsity == 0:
         return 0.0
-    below, above = np.partition(sizes, [wanted - 1, wanted])[[wanted - 1, wanted]]
-    return float(below + above) / 2
+    return min(quantile(sizes, sparsity, weights), float(np.partition(sizes, [-2, -1])[-2:].mean()))
