@@ -300,10 +300,16 @@ def _pursue(
     mean = found.mean.astype(mapped.dtype)
     roots = None if weights is None else np.sqrt(weights).astype(mapped.dtype)[:, None]
 
+    def shift(by: np.ndarray) -> None:
+        """Move the features that are kept, so that they need not be copied in each pass."""
+        if kept is not None:
+            by_rows(mapped.n, lambda part: np.add(kept[part], by, out=kept[part]), rows)
+
     def block(part: slice) -> np.ndarray:
-        F = mapped.block(part)[0] if kept is None else kept[part]
-        F = F - mean
+        F = mapped.block(part)[0] - mean if kept is None else kept[part]
         return F if roots is None else F * roots[part]
+
+    shift(-mean)
 
     plan = with_pursuit(found.plan, pursuit, mapped.n, len(found.values))
     gram = BlockedGram(mapped.n, mapped.size, mapped.dtype, block, rows)
@@ -321,6 +327,7 @@ def _pursue(
         U = gram.combine(solution.vectors * _over_roots(solution.values))
         changed = {"U": U, "values": solution.values, "certificate": solution.certificate, "plan": plan}
         pairs.append((replace(found, **changed), solution.dual))  # type: ignore[arg-type]
+    shift(mean)
     return pairs
 
 

@@ -112,7 +112,8 @@ def pursue(
     objectives, start = tuple(objective.resolve(scores) for objective in pursuit.objectives), None
     if pursuit.sparsity is not None:
         norm = objectives[0].norm
-        watch = Watch(gram, k, options["tol"] / 2, options["callback"])
+        worked = solver.worked_gram(gram, options["tol"]) if isinstance(solver, Dca) else gram
+        watch = Watch(worked, k, options["tol"] / 2, options["callback"])
         with one_blas_thread:
             epsilon, start = find_epsilon(watch, H, pursuit.sparsity, norm, roots, getattr(solver, "max_iter", 1000))
         objectives, before = (EpsilonInsensitive(epsilon, norm),), before + watch.passes
@@ -177,7 +178,8 @@ def check_width(objective: Objective, scores: np.ndarray) -> None:
         if objective.epsilon >= largest:
             raise ValueError(
                 f"epsilon={objective.epsilon:.4g} leaves nothing: the largest useful value is below {largest:.4g}, the "
-                f'largest score of ordinary kernel PCA. Try epsilon="0.5max", or sparsity=0.5 to leave out half of the rows.'
+                f'largest score of ordinary kernel PCA. Try epsilon="0.5max", or sparsity=0.5 to leave out half of '
+                f"the rows."
             )
 
 

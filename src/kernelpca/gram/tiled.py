@@ -152,6 +152,7 @@ class TiledGram(Tiles):
     ) -> None:
         self.cache = cache
         self.keep_after = keep_after
+        self._single: TiledGram | None = None
         self.kernel = kernel
         self.X = X
         self.budget = budget
@@ -170,8 +171,10 @@ class TiledGram(Tiles):
         """Return the same with tiles made in float32, which takes half the time, where rows are numbers."""
         if self.dtype == np.float32 or not hasattr(self.X, "dtype") or self.X.dtype != np.float64:
             return super().single()
-        X = self.X.astype(np.float32)
-        return TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
+        if self._single is None:
+            X = self.X.astype(np.float32)
+            self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
+        return self._single
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""

@@ -13,18 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelpca.gram.centered import WeightedGram
 from kernelpca.gram.protocol import Gram
 from kernelpca.objectives import Objective, Square
-from kernelpca.solvers.block_krylov import BlockKrylov
+from kernelpca.solvers.block_krylov import LARGE, SINGLE, BlockKrylov
 from kernelpca.solvers.certificate import variance_gap
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.extrapolation import Extrapolation, Step
-from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, leading_signs
+from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, fits_into, leading_signs
 from kernelpca.tall import inner, times
 
 FEW = 1024  # rows up to which LAPACK tells the bound
 TRIES = 3  # starts from the directions that the bound thinks best
 STALLED, SLOWER = 30, 0.9  # passes after which the criticality is less than this part of what it was, or rounding rules
+NEAR = {4: 1e-3, 8: 1e-6}  # a criticality that rounding may keep from falling further
 SLACK = {4: 1e-4, 8: 1e-9}  # rise of the loss, relative to its terms, that rounding may cause
 STARTS = ("square", "random")
 STOPS = ("criticality", "loss")
@@ -166,14 +167,37 @@ class Dca(Solver):
             objective = objective.resolve(square)
             start = square if start is None and self.start == "square" else start
         H = rng.standard_normal((watch.gram.shape[0], k)) if start is None else start.astype(np.float64)
+        gram, worked = watch.gram, self.worked_gram(watch.gram, watch.tol)
+        with watch.on(worked, watch.tol, finer=worked is not gram):
+            found, upper, estimate = self._search(watch, H, objective)
+        if worked is not gram and self._goes_on(watch) and found.criticality > watch.tol:
+            worked.release()
+            found, upper, estimate = self._search(watch, found.H, objective)
+        return self._answer(watch, found, objective, upper, estimate)
+
+    def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
+        """Return float32 where the target is within its reach and the matrix large."""
+        return np.dtype(np.float32) if tol >= SINGLE and n >= LARGE else dtype
+
+    def worked_gram(self, gram: Gram, tol: float) -> Gram:
+        """Return the matrix in the precision that it is worked on in."""
+        n = gram.shape[0]
+        wanted = self.working_dtype(gram.dtype, tol, n)
+        return gram.single() if wanted != gram.dtype and fits_into(gram.magnitude(), n, wanted) else gram
+
+    def _goes_on(self, watch: Watch) -> bool:
+        return not watch.stopped and watch.passes < self.max_iter
+
+    def _search(self, watch: Watch, H: np.ndarray, objective: Objective) -> tuple[Iterate, float, float]:
+        """Descend, and go on from where the bound shows something better; return that bound and its estimate too."""
         found = self._settle(watch, H, objective)
         upper = estimate = float("inf")
         for _ in range(TRIES if self.bound and found.polar.rank else 0):
             upper, estimate, better = _look_elsewhere(watch, found, objective, partial(self._polar, watch))
-            if better is None or watch.stopped or watch.passes >= self.max_iter:
+            if better is None or not self._goes_on(watch):
                 break
             found = self._settle(watch, better, objective)
-        return self._answer(watch, found, objective, upper, estimate)
+        return found, upper, estimate
 
     def _settle(self, watch: Watch, H: np.ndarray, objective: Objective) -> Iterate:
         """Descend from H until the stopping rule holds."""
@@ -186,7 +210,7 @@ class Dca(Solver):
             if self.stop == "loss":
                 done = bool(abs(before - iterate.loss) <= np.finfo(np.float64).eps)
             else:
-                done = bool(criticality <= watch.tol) or _stalled(history)
+                done = bool(criticality <= watch.tol) or _stalled(history, watch.gram.dtype)
             if told or done or iterate.polar.rank == 0:
                 break
             before = iterate.loss
@@ -291,9 +315,12 @@ def iterate_of(H: np.ndarray, GH: np.ndarray, objective: Objective, decompose: D
     return Iterate(H, GH, P, dual - P.nuclear, scale, Y, objective.prox_conjugate(Y))
 
 
-def _stalled(history: list[float]) -> bool:
+def _stalled(history: list[float], dtype: np.dtype) -> bool:
     """Whether the criticality has not fallen for so long that rounding is what is left."""
-    return len(history) > STALLED and min(history[-STALLED // 2 :]) > SLOWER * min(history[: -STALLED // 2]) < 1e-6
+    if len(history) <= STALLED:
+        return False
+    before, lately = min(history[: -STALLED // 2]), min(history[-STALLED // 2 :])
+    return lately > SLOWER * before and before < NEAR[dtype.itemsize]
 
 
 def _square_solution(watch: Watch, k: int, rng: np.random.Generator) -> np.ndarray:
