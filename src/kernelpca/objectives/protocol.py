@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -73,40 +72,3 @@ class Objective(Part, ABC):
         is known.
         """
         return np.ones(len(Y)), 0.0
-
-
-def read_amount(value: Any, name: str, part: Part, zero: bool) -> tuple[float, bool]:
-    """Return a parameter's number, and whether it is a fraction of the useful maximum ("0.8max")."""
-    number, fraction = value, False
-    if isinstance(value, str) and value.endswith("max"):
-        fraction = True
-        try:
-            number = float(value.removesuffix("max") or 1)
-        except ValueError:
-            number = None
-    is_number = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-    if is_number and (number > 0 or (zero and number == 0)):
-        return float(number), fraction
-    least = "0 (the square objective) or more" if zero else "positive"
-    raise ValueError(
-        f"{type(part).__name__}({name}={value!r}): {name} must be {least}: a number, or a fraction of the largest "
-        f"useful "
-        f'one such as "0.5max".'
-    )
-
-
-def check_norm(norm: Any, known: dict[str, str], part: Part) -> None:
-    """Refuse what is no norm's name, and say which there are."""
-    if not (isinstance(norm, str) and norm in known):
-        listed = ", ".join(f"{name!r} ({what})" for name, what in known.items())
-        raise ValueError(f"{type(part).__name__}(norm={norm!r}): choose one of {listed}.")
-
-
-def row_norms(Y: np.ndarray) -> np.ndarray:
-    """(n, s) -> (n, 1): the length of each row."""
-    return np.linalg.norm(Y, axis=1, keepdims=True)
-
-
-def share_within(limit: Any, sizes: np.ndarray) -> np.ndarray:
-    """limit / size, at most one: the part of each size that lies within the limit."""
-    return np.divide(limit, sizes, out=np.ones(np.broadcast(limit, sizes).shape), where=sizes > limit)
