@@ -12,8 +12,9 @@ from sklearn.base import clone
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.dual import Pursuit, with_pursuit
 from kernelpca.estimators.exact import Fit, Request
-from kernelpca.estimators.kernel_pca import KernelPCA, Training
+from kernelpca.estimators.kernel_pca import KernelPCA
 from kernelpca.estimators.plan import Plan
+from kernelpca.estimators.training import Training
 from kernelpca.kernels.base import n_rows
 from kernelpca.objectives import Objective, Square
 from kernelpca.solvers.protocol import Callback

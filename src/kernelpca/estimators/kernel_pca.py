@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
+from kernelpca.estimators.training import Training, is_block, submatrix
 from kernelpca.estimators.way_back import WayBack, check_preimage, make_inverse
 from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
@@ -37,43 +38,6 @@ def knows_own_similarity(estimator: KernelPCA) -> bool:
             "With a precomputed kernel k(x, x) of new samples is unknown: use -residuals(K, diagonal=...) instead."
         )
     return True
-
-
-@dataclass(frozen=True)
-class Training:
-    """Training data as a fit uses it.
-
-    Attributes
-    ----------
-    rows : rows or matrix
-        Those that count.
-    weights : ndarray of shape (n,) or None
-        Their weights, with mean one.
-    counted : ndarray of bool, or slice
-        Which of the rows given they are.
-    """
-
-    rows: Any
-    weights: np.ndarray | None
-    counted: Any
-
-    @property
-    def all_count(self) -> bool:
-        """Whether no row was left out."""
-        return self.weights is None or bool(self.counted.all())
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """(n,): the numbers of the rows that count, among those given."""
-        return np.arange(n_rows(self.rows)) if self.weights is None else np.flatnonzero(self.counted)
-
-    def spread(self, values: np.ndarray) -> np.ndarray:
-        """(n,) one for each row that counts -> one for each row given, NaN for the others."""
-        if self.all_count:
-            return values
-        result = np.full(len(self.counted), np.nan)
-        result[self.counted] = values
-        return result
 
 
 class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -224,7 +188,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             return explain_rows(kernel.resolve(rows), rows, exact)
         if approximation is None:
             return plan_gram(as_gram(rows), exact)
-        return explain_columns(_of_columns(approximation), rows if _is_block(rows) else as_gram(rows), request)
+        return explain_columns(_of_columns(approximation), rows if is_block(rows) else as_gram(rows), request)
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
@@ -292,8 +256,8 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         counted: Any = slice(None)
         if weights is not None:
             counted = weights > 0
-            whole = isinstance(kernel, Precomputed) and not _is_block(rows)
-            rows = _submatrix(rows, counted) if whole else rows[counted]
+            whole = isinstance(kernel, Precomputed) and not is_block(rows)
+            rows = submatrix(rows, counted) if whole else rows[counted]
             weights = weights[counted] * (counted.sum() / weights.sum())
         n = n_rows(rows)
         if self.center and n < 2:
@@ -317,7 +281,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             return fit_rows(self.kernel_, rows, exact, weights)
         if approximation is None:
             return fit_gram(as_gram(rows), exact, weights)
-        matrix = rows if _is_block(rows) else as_gram(rows)
+        matrix = rows if is_block(rows) else as_gram(rows)
         return fit_columns(_of_columns(approximation), matrix, request, weights)
 
     def _feature_map(self) -> FeatureMap | None:
@@ -370,7 +334,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 stacklevel=4,
             )
         self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, rows)
-        whole = isinstance(self.kernel_, Precomputed) and not _is_block(rows)
+        whole = isinstance(self.kernel_, Precomputed) and not is_block(rows)
         self._counted = None if training.all_count or not whole else training.counted
 
     def _check_rows(self, X: Any, *, reset: bool) -> Rows:
@@ -393,7 +357,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             self.n_features_in_ = gram.shape[0]
             return gram
         K = check_numbers(self, X, reset=reset, least_rows=least)
-        if reset and _is_block(K) and not isinstance(self._feature_map(), Nystrom):
+        if reset and is_block(K) and not isinstance(self._feature_map(), Nystrom):
             as_gram(K)  # says what is wrong with it
         return K if reset or self._counted is None else K[:, self._counted]
 
@@ -415,11 +379,6 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return tags
 
 
-def _is_block(K: Any) -> bool:
-    """Whether a given matrix is not square: kernel values of all samples with some of them."""
-    return isinstance(K, np.ndarray) and K.shape[0] != K.shape[1]
-
-
 def _of_columns(approximation: FeatureMap) -> Nystrom:
     """Return an approximation that works on columns of a given matrix, or say which ones do."""
     if not isinstance(approximation, Nystrom):
@@ -432,14 +391,3 @@ def _of_columns(approximation: FeatureMap) -> Nystrom:
 
 def _is_numeric(X: Any) -> bool:
     return sparse.issparse(X) or as_samples(X).dtype.kind in "biufc"
-
-
-def _submatrix(K: Any, counted: np.ndarray) -> Any:
-    """Keep the rows and columns that count."""
-    if isinstance(K, np.ndarray):
-        return K[np.ix_(counted, counted)]
-    if counted.all():
-        return K
-    raise ValueError(
-        "Zero sample weights need a kernel matrix given as an array; drop the rows from your operator instead."
-    )

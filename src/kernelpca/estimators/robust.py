@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernelpca.estimators.dual import Pursuit
 from kernelpca.estimators.dual_kernel_pca import POINTS, DualKernelPCA, path_points
 from kernelpca.estimators.exact import Fit
-from kernelpca.estimators.kernel_pca import KernelPCA, Training, knows_own_similarity
+from kernelpca.estimators.kernel_pca import KernelPCA, knows_own_similarity
+from kernelpca.estimators.training import Training
 from kernelpca.kernels.custom import Precomputed
 from kernelpca.objectives import Huber
 from kernelpca.quantile import quantile

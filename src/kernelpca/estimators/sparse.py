@@ -9,7 +9,8 @@ import numpy as np
 from kernelpca.estimators.dual import Pursuit
 from kernelpca.estimators.dual_kernel_pca import POINTS, DualKernelPCA, path_points
 from kernelpca.estimators.exact import Fit
-from kernelpca.estimators.kernel_pca import KernelPCA, Training
+from kernelpca.estimators.kernel_pca import KernelPCA
+from kernelpca.estimators.training import Training
 from kernelpca.objectives import EpsilonInsensitive
 from kernelpca.solvers.protocol import Callback
 from kernelpca.solvers.sparsity import zero_rows

@@ -22,10 +22,12 @@ from kernelpca.solvers.extrapolation import Extrapolation, Step
 from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, fits_into, leading_signs
 from kernelpca.tall import inner, times
 
+ROUND = 100  # passes after which an eigensolver turns to the axes
 FEW = 1024  # rows up to which LAPACK tells the bound
 TRIES = 3  # starts from the directions that the bound thinks best
 STALLED, SLOWER = 30, 0.9  # passes after which the criticality is less than this part of what it was, or rounding rules
 NEAR = {4: 1e-3, 8: 1e-6}  # a criticality that rounding may keep from falling further
+ROUNDING = 8  # eps of the terms of the loss that it is known to
 SLACK = {4: 1e-4, 8: 1e-9}  # rise of the loss, relative to its terms, that rounding may cause
 STARTS = ("square", "random")
 STOPS = ("criticality", "loss")
@@ -74,6 +76,13 @@ class Iterate:
         return float(
             np.divide(self.changes, self.sizes, out=np.zeros_like(self.sizes), where=self.sizes > 0).max(initial=0)
         )
+
+    def is_better(self, other: Iterate, dtype: np.dtype) -> bool:
+        """Whether the loss is lower; where rounding does not tell, whether this is more nearly critical."""
+        level = ROUNDING * float(np.finfo(dtype).eps) * self.scale
+        if abs(self.loss - other.loss) > level:
+            return self.loss < other.loss
+        return self.criticality < other.criticality
 
 
 class Dca(Solver):
@@ -152,11 +161,18 @@ class Dca(Solver):
         H = rng.standard_normal((n, k))
         if start is not None:
             H[:, : start.shape[1]] = start[:, :k]
-        for iterate in self._descend(watch, H, Square()):
-            ritz = ritz_pairs(iterate.H, iterate.GH.astype(watch.gram.dtype, copy=False))
-            if watch.report(ritz.values, residual_norms(ritz), captured=-2 * iterate.loss):
-                break
-        return complete(ritz, k, watch, rng)
+        while True:
+            turn = watch.passes + ROUND
+            for iterate in self._descend(watch, H, Square()):
+                ritz = ritz_pairs(iterate.H, iterate.GH.astype(watch.gram.dtype, copy=False))
+                if watch.report(ritz.values, residual_norms(ritz), captured=-2 * iterate.loss):
+                    return complete(ritz, k, watch, rng)
+                if watch.passes >= turn:
+                    break
+            if watch.passes >= self.max_iter:
+                return complete(ritz, k, watch, rng)
+            # along the axes small components do not drown in the rounding of large ones
+            H = ritz.vectors * np.sqrt(np.maximum(ritz.values, 0.0))
 
     def maximize(
         self, watch: Watch, k: int, objective: Objective, start: np.ndarray | None, rng: np.random.Generator
@@ -227,7 +243,7 @@ class Dca(Solver):
             proposal = self._propose(watch, extrapolation, now, objective) if self.accelerate else None
             if proposal is not None:
                 then = self._evaluate(watch, proposal, objective)
-                if then.loss <= now.loss:
+                if then.is_better(now, watch.gram.dtype):
                     now = then
                     continue
                 extrapolation.misled()

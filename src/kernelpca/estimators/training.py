@@ -1,0 +1,63 @@
+"""Training data as a fit uses it: the rows that count, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelpca.kernels.base import n_rows
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training data as a fit uses it.
+
+    Attributes
+    ----------
+    rows : rows or matrix
+        Those that count.
+    weights : ndarray of shape (n,) or None
+        Their weights, with mean one.
+    counted : ndarray of bool, or slice
+        Which of the rows given they are.
+    """
+
+    rows: Any
+    weights: np.ndarray | None
+    counted: Any
+
+    @property
+    def all_count(self) -> bool:
+        """Whether no row was left out."""
+        return self.weights is None or bool(self.counted.all())
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """(n,): the numbers of the rows that count, among those given."""
+        return np.arange(n_rows(self.rows)) if self.weights is None else np.flatnonzero(self.counted)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """(n,) one for each row that counts -> one for each row given, NaN for the others."""
+        if self.all_count:
+            return values
+        result = np.full(len(self.counted), np.nan)
+        result[self.counted] = values
+        return result
+
+
+def is_block(K: Any) -> bool:
+    """Whether a given matrix is not square: kernel values of all samples with some of them."""
+    return isinstance(K, np.ndarray) and K.shape[0] != K.shape[1]
+
+
+def submatrix(K: Any, counted: np.ndarray) -> Any:
+    """Keep the rows and columns that count."""
+    if isinstance(K, np.ndarray):
+        return K[np.ix_(counted, counted)]
+    if counted.all():
+        return K
+    raise ValueError(
+        "Zero sample weights need a kernel matrix given as an array; drop the rows from your operator instead."
+    )
