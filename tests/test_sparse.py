@@ -132,9 +132,10 @@ def test_what_is_left_out_does_not_matter():
     np.testing.assert_array_equal(given.transform(blind), given.transform(K))
 
 
-def test_the_model_shrinks_with_its_support():
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_model_shrinks_with_its_support(dtype):
     """What is stored follows the rows that are kept."""
-    X = np.random.default_rng(0).standard_normal((1000, 60))
+    X = np.random.default_rng(0).standard_normal((1000, 60)).astype(dtype)
     whole = len(pickle.dumps(KernelPCA(5, kernel=RBF(0.01)).fit(X)))
     for center in (True, False):
         half = SparseKernelPCA(5, kernel=RBF(0.01), sparsity=0.5, center=center).fit(X)

@@ -152,7 +152,7 @@ class DualKernelPCA(KernelPCA):
             self.objective_: Objective = Square()
             return
         self.objective_ = fitted.dual.objective
-        self.dual_coef_ = fitted.dual.H
+        self.dual_coef_ = fitted.dual.H.astype(fitted.decomposition.W.dtype)
 
     def _path(
         self, X: Any, parameters: list[dict[str, Any]], objectives: list[Objective], sample_weight: Any

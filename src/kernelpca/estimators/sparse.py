@@ -160,4 +160,4 @@ class SparseKernelPCA(DualKernelPCA):
         self.support_ = training.numbers[rows]
         self.sparsity_ = float(np.average(zero_rows(dual), weights=training.weights))
         self.entry_sparsity_ = float((dual.H == 0).mean())
-        self.dual_coef_ = dual.H[rows]
+        self.dual_coef_ = self.dual_coef_[rows]
