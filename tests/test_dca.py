@@ -51,7 +51,13 @@ def square_solution(G, k):
 def losses_of(solver, gram, k, objective):
     """The dual loss after each pass that counts."""
     losses = []
-    solver.solve(gram, k, objective=objective, tol=1e-9, callback=lambda e: losses.append(-e.captured / 2))
+    solver.solve(
+        gram,
+        k,
+        objective=objective,
+        tol=1e-9,
+        callback=lambda e: losses.append(np.inf if e.captured is None else -e.captured / 2),
+    )
     return losses
 
 
@@ -278,7 +284,7 @@ def test_a_loss_that_rises_is_noticed():
     G = centered(30)
     start, _ = square_solution(G, 2)
     with pytest.raises(ValueError, match=r"The loss rose from .* Check that the matrix is symmetric"):
-        Dca(accelerate=False).solve(Liar(G, True), 2, objective=EpsilonInsensitive(1e-3), start=start, tol=1e-8)
+        Dca(accelerate=False).solve(Liar(G), 2, objective=EpsilonInsensitive(1e-3), start=start, tol=1e-8)
 
 
 def test_eigensolvers_refuse_other_objectives():
@@ -376,7 +382,7 @@ def test_a_local_optimum_is_called_local():
     G = CenteredGram(DenseGram(RBF(0.1)(X), positive_definite=True)).dense()
     certificate = Dca().solve(gram_of(G), 3, objective=EpsilonInsensitive("0.6max"), tol=1e-6).certificate
     assert certificate.scope == "local"
-    assert "a local optimum" in str(certificate)
+    assert "a critical point, local as far as is known" in str(certificate)
 
 
 def test_many_rows_are_bounded_without_lapack():

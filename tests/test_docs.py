@@ -35,7 +35,10 @@ def test_every_pre_image_is_in_the_table():
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
-    *(f"docs/{page}.md" for page in ("approximations", "architecture", "benchmarks", "kernels", "objectives", "preimages")),
+    *(
+        f"docs/{page}.md"
+        for page in ("approximations", "architecture", "benchmarks", "kernels", "objectives", "preimages")
+    ),
 ]
 
 

@@ -134,7 +134,7 @@ def test_a_weight_of_two_is_a_row_given_twice(objective):
     np.testing.assert_allclose(np.repeat(H, counts, axis=0), objective.prox_conjugate(twice), atol=1e-12)
 
 
-def test_limits_are_the_square_objective(objective):
+def test_limits_are_the_square_objective():
     Y = np.random.default_rng(5).standard_normal((5, 3))
     for limit in (Huber(np.inf, "2"), Huber(1e9, "1"), EpsilonInsensitive(0), EpsilonInsensitive(0.0, "inf")):
         np.testing.assert_array_equal(limit.prox_conjugate(Y), Y)

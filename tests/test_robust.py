@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -15,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import reference
 from kernelpca import DualKernelPCA, KernelPCA, RobustKernelPCA
 from kernelpca.features import Nystrom, RandomFourier
-from kernelpca.gram import LowRankGram
+from kernelpca.gram import DenseGram, LowRankGram
 from kernelpca.kernels import RBF, Linear, Sigmoid
 from kernelpca.objectives import EpsilonInsensitive, Huber, Objective, Square
 from kernelpca.preimage import FixedPoint, Ridge
@@ -234,6 +235,9 @@ def test_sample_weights_count_like_repetitions():
     assert np.isnan(weighted.outlier_weights_[counts == 0]).all()
     np.testing.assert_allclose(np.repeat(weighted.outlier_weights_, counts), whole.outlier_weights_, atol=1e-6)
     assert weighted.offset_ == pytest.approx(whole.offset_, abs=1e-6)
+    np.testing.assert_allclose(np.repeat(weighted.dual_coef_, counts, axis=0), whole.dual_coef_, atol=1e-5)
+    fro = RobustKernelPCA(2, kernel=RBF(0.5), norm="fro", kappa="0.5max", tol=1e-9)
+    np.testing.assert_allclose(fro.fit(X, sample_weight=counts).outlier_weights_[counts > 0], 0.5, rtol=1e-6)
 
 
 def test_precomputed_matrices_and_operators():
@@ -260,7 +264,7 @@ def test_pickled_cloned_and_tuned():
     assert search.fit(X).best_params_["robustkernelpca__kappa"] in ("0.5max", "0.9max")
 
 
-def test_a_path_equals_single_fits_and_is_faster():
+def test_a_path_equals_single_fits():
     X, _ = contaminated()
     base = RobustKernelPCA(2, kernel=RBF(0.5), tol=1e-8, preimage=Ridge(1.0))
     path = base.kappa_path(X, ["1max", "0.8max", "0.5max", 0.2])
@@ -285,8 +289,8 @@ def test_any_objective_and_its_path():
     assert huber.objective_ == robust.objective_
     square = DualKernelPCA(2, kernel=RBF(0.5), objective=Square()).fit(X)
     np.testing.assert_allclose(square.transform(X), KernelPCA(2, kernel=RBF(0.5)).fit(X).transform(X))
-    models = DualKernelPCA(2, kernel=RBF(0.5)).path(X, [Huber("0.9max"), EpsilonInsensitive("0.1max")])
-    assert [type(model.objective_) for model in models] == [Huber, EpsilonInsensitive]
+    models = DualKernelPCA(2, kernel=RBF(0.5)).path(X, [Huber("0.9max"), EpsilonInsensitive("0.1max"), Square()])
+    assert [type(model.objective_) for model in models] == [Huber, EpsilonInsensitive, Square]
 
     class Half(Objective):
         def value(self, Y):
@@ -326,6 +330,49 @@ def test_a_callback_is_told_and_may_stop():
     RobustKernelPCA(3, kernel=RBF(0.5), kappa="0.4max", norm="1", callback=events.append).fit(X)
     assert len(events) > 3
     assert all(event.wanted == 3 for event in events)
+    for when in (1, len(events) - 2):  # in the square solution, and in the dual
+        told = []
+
+        def stop(event, told=told, when=when):
+            told.append(event)
+            return len(told) == when
+
+        with pytest.warns(ConvergenceWarning, match="The callback asked it to stop"):
+            model = RobustKernelPCA(3, kernel=RBF(0.5), kappa="0.4max", norm="1", callback=stop).fit(X)
+        assert len(told) == when
+        assert np.abs(model.dual_coef_).max() <= model.kappa_  # the limit holds even so
+        assert np.isfinite(model.certificate_.loss)
+        assert not model.certificate_.satisfied
+
+
+def test_attributes_of_an_earlier_fit_do_not_stay():
+    model = DualKernelPCA(2, objective=Huber()).fit(IRIS)
+    assert not hasattr(model.set_params(objective=None).fit(IRIS), "dual_coef_")
+    robust = RobustKernelPCA(2).fit(IRIS)
+    assert not hasattr(robust.set_params(kernel="precomputed").fit(RBF(0.5)(IRIS)), "offset_")
+
+
+def test_rounding_is_no_outlier():
+    """Four components of four columns leave nothing but rounding."""
+    assert (RobustKernelPCA(4, kernel="linear").fit_predict(IRIS) == 1).all()
+
+
+def test_many_components_at_the_edge_of_rounding():
+    X = np.random.default_rng(0).standard_normal((150, 6)) * [1e3, 100, 10, 1, 0.1, 0.01]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RobustKernelPCA(100, kappa="0.2max", norm="1", solver=Dca(max_iter=100)).fit(X)
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_the_papers_rule_is_not_met_by_running_out_of_steps():
+    solver = Dca(stop="loss", max_iter=2, accelerate=False, bound=False)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or tol.$"):
+        model = RobustKernelPCA(3, kappa="0.3max", solver=solver).fit(IRIS)
+    assert not model.certificate_.satisfied
+    assert "and the loss still changes" in str(model.certificate_)
+    done = RobustKernelPCA(3, kappa="0.3max", solver=Dca(stop="loss")).fit(IRIS)
+    assert "and the loss no longer changes" in str(done.certificate_)
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():
@@ -395,8 +442,17 @@ def test_other_bad_parameters():
         RobustKernelPCA(2, solver=BlockKrylov()).fit(IRIS)
     with pytest.raises(ValueError, match="stands for no solver"):
         RobustKernelPCA(2, solver="magic").fit(IRIS)
-    with pytest.raises(ValueError, match="kappas=0: give how many values"):
-        RobustKernelPCA(2).kappa_path(IRIS, 0)
+    for kappas in (0, 0.5, None, "0.5max"):
+        with pytest.raises(ValueError, match=r"kappas=.*: give how many values, at least 1, or a list"):
+            RobustKernelPCA(2).kappa_path(IRIS, kappas)
+    with pytest.raises(ValueError, match=r"objective__kappa cannot be set: objective is None"):
+        DualKernelPCA().set_params(objective__kappa=1.0)
+    with pytest.raises(ValueError, match=r"solver__max_iter cannot be set: solver is 'auto'"):
+        RobustKernelPCA().set_params(solver__max_iter=10)
+    with pytest.raises(
+        ValueError, match=r"A start for 2 components of 150 rows is an array of \(150, 2\) finite numbers"
+    ):
+        Dca().solve(DenseGram(RBF(0.5)(IRIS)), 2, objective=Huber(1.0), start=np.full((150, 2), np.nan))
     with pytest.raises(ValueError, match="kappa must be positive"):
         RobustKernelPCA(2).kappa_path(IRIS, [1.0, -1.0])
 

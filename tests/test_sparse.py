@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 import reference
 from kernelpca import KernelPCA, SparseKernelPCA
@@ -115,7 +116,7 @@ def test_the_error_of_the_mean_is_what_it_is_said_to_be(seed, k, kept):
     apart = full - 1 / 30
     assert found.center_error == pytest.approx(np.sqrt(max(apart @ K @ apart, 0)), abs=1e-6)
     np.testing.assert_allclose(K[:, found.rows] @ found.W + found.b, found.scores, atol=1e-6)
-    assert np.linalg.norm(found.scores - Kc @ alpha, axis=1).max() <= found.score_error + 1e-6
+    assert np.linalg.norm(found.scores - Kc @ alpha @ found.turn, axis=1).max() <= found.score_error + 1e-6
 
 
 def test_what_is_left_out_does_not_matter():
@@ -164,7 +165,6 @@ def test_the_way_back():
         model = SparseKernelPCA(15, kernel=KERNEL, sparsity=0.4, preimage=preimage).fit(X)
         back = model.inverse_transform(model.transform(X[:50]))
         assert np.mean((back - X[:50]) ** 2) < 0.7 * np.mean((X.mean(axis=0) - X[:50]) ** 2)
-    if preimage is None:
         assert model._inverse.space.samples.shape == (len(model.support_), 64)
 
 
@@ -190,7 +190,7 @@ def test_sample_weights_count_like_repetitions():
 
 def test_a_path_grows_sparser():
     X = noise(150)
-    base = SparseKernelPCA(2, kernel=RBF(0.1), tol=1e-6)
+    base = SparseKernelPCA(2, kernel=RBF(0.1), tol=1e-6, center=False)
     path = base.epsilon_path(X, 5)
     assert [model.epsilon for model in path] == [0.0, "0.2max", "0.4max", "0.6max", "0.8max"]
     sparsity = [model.sparsity_ for model in path]
@@ -231,10 +231,77 @@ def test_an_epsilon_that_leaves_nothing_tells_the_largest_useful():
 def test_directions_without_rows_are_said():
     X = noise(100)
     with pytest.warns(UserWarning, match=r"leaves rows for 1 of 3 directions; the largest useful value is below"):
-        model = SparseKernelPCA(3, kernel=RBF(0.1), sparsity=0.99).fit(X)
+        model = SparseKernelPCA(3, kernel=RBF(0.1), sparsity=0.99, center=False).fit(X)
     assert len(model.support_) == 1
     assert np.isfinite(model.transform(X)).all()
+    assert model.eigenvalues_[0] > 0
     assert (model.eigenvalues_[1:] == 0).all()
+
+
+@pytest.mark.parametrize(("sparsity", "left"), [(0.9, 2), (0.97, 0)])
+def test_few_rows_about_a_mean_of_their_own_have_fewer_directions(sparsity, left):
+    """Three rows less their mean span a plane; one row less itself is nothing."""
+    X = noise(30, 3)
+    with pytest.warns(
+        UserWarning, match=r"The mean cannot be fitted well on the .* rows that are kept.*Keep more rows"
+    ):
+        model = SparseKernelPCA(3 if left else 1, kernel=RBF(0.1), sparsity=sparsity).fit(X)
+    assert model.certificate_.rank == left
+    lengths = np.diag(model.components_ @ RBF(0.1)(X[model.support_]) @ model.components_.T)
+    np.testing.assert_allclose(lengths, np.arange(model.n_components_) < left, atol=1e-9)
+    assert (model.eigenvalues_[left:] == 0).all()
+    assert (model.transform(X)[:, left:] == 0).all()
+
+
+def test_a_narrow_kernel_whose_mean_is_fitted_already():
+    X = 10 * noise(40, 30)
+    model = SparseKernelPCA(2, kernel=RBF(1.0)).fit(X)
+    assert np.isfinite(model.transform(X)).all()
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-9)
+
+
+def test_scores_of_a_reduced_model_are_by_principal_axes():
+    X = DIGITS[:300]
+    model = SparseKernelPCA(4, kernel=KERNEL, sparsity=0.7).fit(X)
+    Z = model.transform(X)
+    Z = Z - Z.mean(axis=0)
+    np.testing.assert_allclose(Z.T @ Z, np.diag(model.eigenvalues_), atol=1e-8)
+    assert (np.diff(model.eigenvalues_) < 0).all()
+
+
+def test_rows_that_are_all_alike_cannot_be_left_out():
+    X = noise(2)
+    assert len(SparseKernelPCA(1, kernel=RBF(1.0)).fit(X).support_) == 2
+    assert len(SparseKernelPCA(1, center=False).fit(X[:1]).support_) == 1
+
+
+def test_a_wanted_sparsity_holds_with_weights_too():
+    X = noise(150, 4)
+    for seed in range(5):
+        weights = np.random.default_rng(seed).integers(1, 4, len(X))
+        model = SparseKernelPCA(3, kernel=RBF(0.3), sparsity=0.4).fit(X, sample_weight=weights)
+        assert model.sparsity_ == pytest.approx(0.4, abs=0.02)
+
+
+def test_as_good_as_rounding_allows():
+    model = SparseKernelPCA(2, kernel=RBF(0.1), tol=0).fit(noise(100))
+    assert model.certificate_.satisfied
+    assert model.certificate_.criticality < 1e-12
+    assert model.certificate_.passes < 500
+
+
+def test_a_callback_stops_every_stage():
+    events = []
+
+    def stop(event):
+        events.append(event)
+        return len(events) == 30
+
+    with pytest.warns(ConvergenceWarning, match="The callback asked it to stop"):
+        model = SparseKernelPCA(3, kernel=RBF(0.1), sparsity=0.5, tol=1e-8, callback=stop).fit(noise(150))
+    assert len(events) == 30
+    assert not model.certificate_.satisfied
+    assert "not yet critical" in str(model.certificate_)
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, "-0.1max", "tiny"])

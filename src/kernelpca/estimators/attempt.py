@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from kernelpca.progress import ProgressBar
 
 
@@ -16,7 +18,7 @@ def attempt(estimator: Any) -> Iterator[Any]:
     wanted = estimator.callback
     callback = ProgressBar() if isinstance(wanted, str) and wanted == "bar" else wanted
     try:
-        yield callback
+        yield Remembering(callback) if callable(callback) else callback
     except BaseException:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
@@ -24,3 +26,18 @@ def attempt(estimator: Any) -> Iterator[Any]:
     finally:
         if isinstance(callback, ProgressBar):
             callback.close()
+
+
+class Remembering:
+    """A callback that asks to stop in every later stage of a fit once it has asked to."""
+
+    def __init__(self, callback: Any) -> None:
+        self.callback = callback
+        self.stopped = False
+
+    def __call__(self, event: Any) -> bool:
+        """Tell the callback, until it has asked to stop; True from then on."""
+        if not self.stopped:
+            answer = self.callback(event)
+            self.stopped = isinstance(answer, bool | np.bool_) and bool(answer)
+        return self.stopped

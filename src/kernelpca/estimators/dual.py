@@ -12,7 +12,7 @@ from sklearn.base import clone
 from kernelpca.estimators.plan import Plan
 from kernelpca.gram import Gram
 from kernelpca.memory import readable_bytes
-from kernelpca.objectives import EpsilonInsensitive, Objective
+from kernelpca.objectives import EpsilonInsensitive, Huber, Objective, Square
 from kernelpca.solvers import Dca, Solution, Solver, as_solver
 from kernelpca.solvers.protocol import Watch
 from kernelpca.solvers.sparsity import find_epsilon, zero_rows
@@ -53,7 +53,10 @@ class Pursuit:
 
 
 def with_pursuit(plan: Plan, pursuit: Pursuit | None, n: int, k: int) -> Plan:
-    """Return the plan of the square solution with what follows it, or say that there is no room for that."""
+    """Return the plan of the square solution with what follows it, or say that there is no room for that.
+
+    How long that takes depends on how far apart components are: no time is predicted.
+    """
     if pursuit is None:
         return plan
     needed = ARRAYS * n * k * 8
@@ -64,7 +67,7 @@ def with_pursuit(plan: Plan, pursuit: Pursuit | None, n: int, k: int) -> Plan:
             "granted. Ask for fewer components (n_components), or raise memory_limit."
         )
     then = f"{plan.reason}; from there {type(pursuit.dual_solver).__name__} goes on to {pursuit.objectives[0]!r}"
-    return replace(plan, reason=then, predicted_bytes=plan.predicted_bytes + needed)
+    return replace(plan, reason=then, predicted_bytes=plan.predicted_bytes + needed, predicted_seconds=None)
 
 
 def pursue(
@@ -86,30 +89,31 @@ def pursue(
         Target, random numbers and callback, for the solver.
     """
     solver, n, k = pursuit.dual_solver, gram.shape[0], len(square.values)
-    check_rank(square.values)
     if not getattr(solver, "real_parts", False):
-        check_definite(gram, float(square.values[0]))
+        check_definite(gram, float(square.values.max(initial=0.0)))
+    check_rank(square.values)
     H = square.vectors.astype(np.float64) * np.sqrt(square.values)
     roots = np.ones(n) if weights is None else np.sqrt(weights)
-    scores = H / roots[:, None]
     from_square = getattr(solver, "start", "square") == "square"
-
     before = square.certificate.passes
 
+    def scores(objective: Objective) -> np.ndarray:
+        """(n, k): scores of the square solution as the objective sees them."""
+        return H / roots[:, None] if objective.by_rows else H
+
     def solve(objective: Objective, start: np.ndarray | None) -> Solution:
-        weighted = objective if weights is None else objective.weighted(roots)
+        """Solve for one objective, from a dual variable of the weighted rows."""
+        asked = Huber(np.inf) if isinstance(objective, Square) else objective
+        weighted = asked if weights is None else asked.weighted(roots)
         start = H if start is None and from_square else start
         found = solver.solve(gram, k, objective=weighted, start=start, **options)
         assert found.dual is not None, "a solver for another objective gives its dual solution"
         passes = before + found.certificate.passes
         certificate = replace(found.certificate, passes=passes, objective=repr(objective))  # type: ignore[call-arg]
-        return replace(
-            found,
-            certificate=certificate,
-            dual=replace(found.dual, objective=objective, largest=objective.largest(scores)),
-        )
+        largest = objective.largest(scores(objective))
+        return replace(found, certificate=certificate, dual=replace(found.dual, objective=objective, largest=largest))
 
-    objectives, start = tuple(objective.resolve(scores) for objective in pursuit.objectives), None
+    objectives, start = tuple(objective.resolve(scores(objective)) for objective in pursuit.objectives), None
     if pursuit.sparsity is not None:
         norm = objectives[0].norm
         worked = solver.worked_gram(gram, options["tol"]) if isinstance(solver, Dca) else gram
@@ -117,17 +121,20 @@ def pursue(
         with one_blas_thread:
             epsilon, start = find_epsilon(watch, H, pursuit.sparsity, norm, roots, getattr(solver, "max_iter", 1000))
         objectives, before = (EpsilonInsensitive(epsilon, norm),), before + watch.passes
+        if isinstance(solver, Dca):  # going on from elsewhere would lose the sparsity
+            solver = solver.set_params(bound=False)
     solutions: list[Solution] = []
     for objective in objectives:
         if pursuit.sparsity is None:
-            check_width(objective, scores)
+            check_width(objective, scores(objective))
         solution = solve(objective, start)
         assert solution.dual is not None
-        check_left(solution, objective, scores)
-        if pursuit.sparsity is not None:
+        check_left(solution, objective, scores(objective))
+        if pursuit.sparsity is not None and not solution.stopped:
             say_how_sparse(float(np.average(zero_rows(solution.dual), weights=roots**2)), pursuit.sparsity, n)
-        solutions.append(solution)
         start = solution.dual.H
+        dual = replace(solution.dual, H=solution.dual.H / roots[:, None], Y=solution.dual.Y / roots[:, None])
+        solutions.append(replace(solution, dual=dual))
     return solutions
 
 
@@ -147,7 +154,7 @@ def check_definite(gram: Gram, largest: float) -> None:
     if gram.positive_definite:
         return
     least = least_ritz_value(gram)
-    if least < -NEGATIVE * largest:
+    if least < -max(NEGATIVE * largest, 10 * gram.rounding()):
         raise ValueError(
             f"The kernel matrix is indefinite: it has an eigenvalue of {least:.3g}, and the largest is {largest:.3g}. "
             "Robust and sparse objectives are solved through a dual that needs a positive semi-definite matrix. Choose "

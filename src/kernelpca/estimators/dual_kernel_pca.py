@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +44,7 @@ class DualKernelPCA(KernelPCA):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples, n_components_)
-        The dual variable H.
+        The dual variable H; zero for rows of weight zero.
     objective_ : Objective
         What was maximized, with every parameter a number.
     certificate_ : DualCertificate
@@ -99,6 +100,13 @@ class DualKernelPCA(KernelPCA):
         )
         self.objective = objective
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of parts (`objective__kappa`)."""
+        nested = next((name for name in params if name.startswith("objective__")), None)
+        if nested and params.get("objective", getattr(self, "objective", None)) is None:
+            raise ValueError(f"{nested} cannot be set: objective is None. Give an object such as Huber() first.")
+        return super().set_params(**params)
+
     def explain_plan(self, X: Any) -> Plan:
         """Tell how `fit(X)` would go: the path of ordinary kernel PCA, and what follows it."""
         plan = super().explain_plan(X)
@@ -143,16 +151,20 @@ class DualKernelPCA(KernelPCA):
             return super()._request(n, callback)
         for objective in pursuit.objectives:
             objective.check()
-        pursuit.dual_solver.check_parameters(self.tol)
+        solver = pursuit.dual_solver
+        if not solver.any_objective:
+            raise ValueError(solver.refusal(pursuit.objectives[0]))
+        solver.check_parameters(self.tol)
         return replace(super()._request(n, callback), solver="auto", pursuit=pursuit)
 
     def _store(self, fitted: Fit, training: Training) -> None:
         super()._store(fitted, training)
         if fitted.dual is None:
             self.objective_: Objective = Square()
+            self.__dict__.pop("dual_coef_", None)  # of an earlier fit
             return
         self.objective_ = fitted.dual.objective
-        self.dual_coef_ = fitted.dual.H.astype(fitted.decomposition.W.dtype)
+        self.dual_coef_ = training.spread(fitted.dual.H.astype(fitted.decomposition.W.dtype), 0.0)
 
     def _path(
         self, X: Any, parameters: list[dict[str, Any]], objectives: list[Objective], sample_weight: Any
@@ -185,8 +197,9 @@ class DualKernelPCA(KernelPCA):
 
 def path_points(given: Any, name: str) -> list[Any]:
     """Return the values of a path: those given, or so many fractions of the largest useful one, largest first."""
-    if isinstance(given, int) and not isinstance(given, bool):
-        if given < 1:
-            raise ValueError(f"{name}s={given}: give how many values, at least 1, or the values themselves.")
+    many = isinstance(given, Integral) and not isinstance(given, bool)
+    if isinstance(given, str) or not (many or isinstance(given, Iterable)) or (many and given < 1):
+        raise ValueError(f"{name}s={given!r}: give how many values, at least 1, or a list of the values themselves.")
+    if many:
         return [f"{fraction:.4g}max" for fraction in np.linspace(1.0, 0.0, given, endpoint=False)]
     return list(given)

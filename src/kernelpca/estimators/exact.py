@@ -194,6 +194,9 @@ def _decompose(
     target: Gram = centered or gram
     if weights is not None:
         target = WeightedGram(target, weights)
+    n, count = gram.shape[0], request.components.count
+    if count is not None:
+        with_pursuit(plan_for(count), request.pursuit, n, count)  # says if there is no room, before the work
     square, plan = solve_for(target, plan_for, request, target.trace)
     solutions = [square]
     if request.pursuit is not None:

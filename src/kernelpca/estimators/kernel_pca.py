@@ -146,7 +146,9 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             nested = next((name for name in params if name.startswith(part + "__")), None)
             if given is None and nested:
                 raise ValueError(f"{nested} cannot be set: {part} is None. Give {part} a name or an object first.")
-            if isinstance(given, str) and given != "auto" and nested:
+            if isinstance(given, str) and given == "auto" and nested:
+                raise ValueError(f"{nested} cannot be set: {part} is 'auto'. Give {part} a name or an object first.")
+            if isinstance(given, str) and nested:
                 params = {part: find(given), **{name: value for name, value in params.items() if name != part}}
         return super().set_params(**params)
 

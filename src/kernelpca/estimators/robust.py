@@ -21,14 +21,18 @@ from kernelpca.quantile import quantile
 from kernelpca.solvers.protocol import Callback
 
 HALF = 0.5  # of a row: where all count less, kappa is taken for too small
+RESIDUE = 1000  # eps of the squared distances from the mean: residuals below it are rounding
 FENCE = 1.5  # interquartile ranges above the upper quartile of the residuals, beyond which a row is an outlier
 
 
 class RobustKernelPCA(OutlierMixin, DualKernelPCA):
-    """Kernel PCA whose directions no single row can pull far: Huber's objective instead of the variance.
+    """Kernel PCA in which rows with large scores count less: Huber's objective instead of the variance.
 
-    Rows count fully as long as their scores are small; beyond `kappa` their say grows no further. It also tells
-    outliers: `outlier_weights_` for the training rows, `score_samples` and `predict` for any.
+    Rows count by the square of their scores as long as these are small, and only in proportion to them beyond `kappa`.
+    A row that is far enough away still has its way, and the mean in feature space is the ordinary one. Models also tell
+    outliers: `score_samples` and `predict` by the distance from the subspace, `outlier_weights_` by how much a training
+    row was limited. With kernels that fall off with distance (RBF) isolated rows have small scores, and it is the
+    former that finds them; with the linear kernel both do.
 
     Parameters
     ----------
@@ -177,13 +181,17 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
                 UserWarning,
                 stacklevel=4,
             )
+        self.__dict__.pop("offset_", None)  # of an earlier fit
         if isinstance(self.kernel_, Precomputed):
             return
         residuals = fitted.residuals
         if residuals is None:
             residuals = fitted.decomposition.residuals(training.rows)
+        level = RESIDUE * float(np.finfo(fitted.scores.dtype).eps)
+        level *= float((residuals + np.square(fitted.scores).sum(axis=1)).max())
         if isinstance(self.contamination, str):
             lower, upper = (quantile(residuals, part, training.weights) for part in (0.25, 0.75))
-            self.offset_ = -(upper + FENCE * (upper - lower))
+            limit = upper + FENCE * (upper - lower)
         else:
-            self.offset_ = -quantile(residuals, 1 - self.contamination, training.weights)
+            limit = quantile(residuals, 1 - self.contamination, training.weights)
+        self.offset_ = -max(limit, level)

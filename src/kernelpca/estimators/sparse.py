@@ -126,7 +126,7 @@ class SparseKernelPCA(DualKernelPCA):
             As for `fit`.
         """
         points = path_points(epsilons, "epsilon")
-        if isinstance(epsilons, int):
+        if points and isinstance(points[0], str) and np.ndim(epsilons) == 0:
             points = [0.0, *points[:0:-1]]
         objectives = [EpsilonInsensitive(epsilon, self.norm) for epsilon in points]
         parameters = [{"epsilon": epsilon, "sparsity": None} for epsilon in points]
@@ -160,4 +160,4 @@ class SparseKernelPCA(DualKernelPCA):
         self.support_ = training.numbers[rows]
         self.sparsity_ = float(np.average(zero_rows(dual), weights=training.weights))
         self.entry_sparsity_ = float((dual.H == 0).mean())
-        self.dual_coef_ = self.dual_coef_[rows]
+        self.dual_coef_ = self.dual_coef_[self.support_]

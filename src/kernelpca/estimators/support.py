@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +12,10 @@ from scipy.sparse.linalg import LinearOperator, cg
 from kernelpca.gram import CenteredGram, Gram
 from kernelpca.solvers.block_krylov import LARGE
 from kernelpca.solvers.certificate import Certificate
+from kernelpca.solvers.protocol import leading_signs
 
 STEPS = 100  # products that fitting the mean may take
+LOST = 1e-8  # squared length of a direction about the fitted mean, below which it is none
 CLOSE = 1e-3  # relative residual at which the mean is within a hundredth of the best
 
 
@@ -38,6 +41,10 @@ class Support:
         Of all training rows.
     mean_weights, mean_square : ndarray of shape (m,), float
         c, and the squared length of m^.
+    rank : int
+        Directions that are left.
+    turn : ndarray of shape (k, k)
+        From the axes of the directions given to those of the answer.
     center_error, score_error : float
         |m - m^|, and how far scores can be from those about m.
     """
@@ -48,12 +55,29 @@ class Support:
     scores: np.ndarray
     mean_weights: np.ndarray
     mean_square: float
+    rank: int
+    turn: np.ndarray
     center_error: float = 0.0
     score_error: float = 0.0
 
     def certify(self, certificate: Any) -> Certificate:
         """Return a dual certificate with what fitting the mean cost."""
-        return replace(certificate, rows=len(self.rows), center_error=self.center_error, score_error=self.score_error)
+        size = float(np.sqrt(np.square(self.scores).sum(axis=1).mean()))
+        if self.score_error > size:
+            warnings.warn(
+                f"The mean cannot be fitted well on the {len(self.rows)} rows that are kept: it is off by "
+                f"{self.center_error:.2g} in feature space, and scores, of length {size:.2g} on average, may be off by "
+                f"{self.score_error:.2g}. Keep more rows (a smaller sparsity or epsilon), or set center=False.",
+                UserWarning,
+                stacklevel=9,
+            )
+        return replace(
+            certificate,
+            rows=len(self.rows),
+            center_error=self.center_error,
+            score_error=self.score_error,
+            rank=min(self.rank, certificate.rank),
+        )
 
 
 def keep_support(found: Coefficients, gram: Gram, centered: CenteredGram | None) -> Support:
@@ -61,14 +85,15 @@ def keep_support(found: Coefficients, gram: Gram, centered: CenteredGram | None)
 
     Directions are sum_i alpha_i (phi_i - m), and m involves all rows. With m^ instead, delta = m - m^, sigma = alpha'1
     and v = B'delta, where B are the directions: B + delta sigma' has the Gram matrix M = I + v sigma' + sigma v' +
-    |delta|^2 sigma sigma', so (B + delta sigma') M^(-1/2) are the orthonormal directions nearest to it.
+    |delta|^2 sigma sigma', so (B + delta sigma') M^(-1/2) are the orthonormal directions nearest to it. They are turned
+    to principal axes.
     """
     alpha, Z = found.alpha, found.scores.astype(np.float64)
     rows = np.flatnonzero(alpha.any(axis=1))
     alpha = alpha[rows]
     k = alpha.shape[1]
     if centered is None:
-        return Support(rows, alpha, np.zeros(k), Z, np.zeros(len(rows)), 0.0)
+        return Support(rows, alpha, np.zeros(k), Z, np.zeros(len(rows)), 0.0, int(alpha.any(axis=0).sum()), np.eye(k))
     c, Kc = fit_mean(rows, gram, centered)
     w, mean = centered.w.astype(np.float64), centered.mean_column.astype(np.float64)
     square, cross, true = float(c @ Kc[rows]), float(w @ Kc), float(w @ mean)
@@ -76,16 +101,27 @@ def keep_support(found: Coefficients, gram: Gram, centered: CenteredGram | None)
     sigma, v = alpha.sum(axis=0), -(c @ Z[rows])
     M = np.eye(k) + np.outer(v, sigma) + np.outer(sigma, v) + off * np.outer(sigma, sigma)
     values, U = np.linalg.eigh(M)
-    P = U / np.sqrt(np.maximum(values, np.finfo(np.float64).tiny)) @ U.T
-    W = (alpha - np.outer(c, sigma)) @ P
+    left = values > LOST  # few rows about a mean of their own have fewer directions
+    P = U[:, left] / np.sqrt(values[left]) @ U[:, left].T
     along = mean - Kc - true + cross  # delta'(phi_i - m)
     scores = (Z + v + np.outer(along + off, sigma)) @ P
     turned = (np.eye(k) + np.outer(v, sigma)) @ P  # old directions times new ones
-    apart = np.sqrt(max(float(np.linalg.eigvalsh(2 * np.eye(k) - turned - turned.T)[-1]), 0.0))
+    far = (np.eye(k) + P @ M @ P) - turned - turned.T
+    apart = np.sqrt(max(float(np.linalg.eigvalsh(far)[-1]), 0.0))
     radius = np.sqrt(max(float((gram.diagonal().astype(np.float64) - 2 * Kc).max()) + square, 0.0))
-    return Support(
-        rows, W, -(Kc[rows] @ W), scores, c, square, float(np.sqrt(off)), float(apart * radius + np.linalg.norm(v))
-    )
+    R = principal_axes(scores, w, int(left.sum()))
+    W = (alpha - np.outer(c, sigma)) @ P @ R
+    error = float(apart * radius + np.linalg.norm(v))
+    return Support(rows, W, -(Kc[rows] @ W), scores @ R, c, square, int(left.sum()), R, float(np.sqrt(off)), error)
+
+
+def principal_axes(scores: np.ndarray, w: np.ndarray, rank: int) -> np.ndarray:
+    """(n, k) scores, (n,) weights of sum one -> (k, k): the turn to principal axes; zero beyond the rank."""
+    about = scores - w @ scores
+    R = np.linalg.eigh(about.T @ (w[:, None] * about))[1][:, ::-1]
+    R = R * leading_signs(about @ R)
+    R[:, rank:] = 0.0
+    return R
 
 
 def fit_mean(rows: np.ndarray, gram: Gram, centered: CenteredGram) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +146,10 @@ def fit_mean(rows: np.ndarray, gram: Gram, centered: CenteredGram) -> tuple[np.n
     Kb = product(base)
     toward = (centered.mean_column.astype(np.float64) - Kb)[rows]
     operator = LinearOperator((m, m), matvec=centered_product, dtype=np.float64)
-    d = cg(operator, toward - toward.mean(), rtol=CLOSE, maxiter=STEPS)[0] if m > 1 else np.zeros(m)
+    aim, d = toward - toward.mean(), np.zeros(m)
+    level = float(np.finfo(np.float64).eps) * float(np.abs(Kb).max()) * np.sqrt(m)
+    if np.linalg.norm(aim) > 10 * level:
+        found = cg(operator, aim, rtol=CLOSE, atol=level, maxiter=STEPS)[0]
+        d = found if np.isfinite(found).all() else d
     c = base + d - d.mean()
     return c, product(c)

@@ -38,11 +38,11 @@ class Training:
         """(n,): the numbers of the rows that count, among those given."""
         return np.arange(n_rows(self.rows)) if self.weights is None else np.flatnonzero(self.counted)
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
-        """(n,) one for each row that counts -> one for each row given, NaN for the others."""
+    def spread(self, values: np.ndarray, rest: float = np.nan) -> np.ndarray:
+        """(n, ...) one for each row that counts -> one for each row given, and `rest` for the others."""
         if self.all_count:
             return values
-        result = np.full(len(self.counted), np.nan)
+        result = np.full((len(self.counted), *values.shape[1:]), rest, values.dtype)
         result[self.counted] = values
         return result
 

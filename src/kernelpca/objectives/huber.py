@@ -41,6 +41,11 @@ class Huber(Threshold):
         self.kappa = kappa
         self.norm = norm
 
+    @property
+    def by_rows(self) -> bool:  # type: ignore[override]
+        """Whether rows are limited one by one."""
+        return self.norm != "fro"
+
     def value(self, Y: np.ndarray) -> float:
         """(n, s) -> kappa |Y|."""
         sizes = self.sizes(Y)

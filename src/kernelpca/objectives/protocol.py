@@ -24,6 +24,8 @@ class Objective(Part, ABC):
     Tonin, Lambert, Patrinos, Suykens (2023), Extending kernel PCA through dualization: section 4.
     """
 
+    by_rows: bool = True  # whether rows count one by one, so that a weight is a number of repetitions of a row
+
     @abstractmethod
     def value(self, Y: np.ndarray) -> float:
         """(n, s) -> Psi(Y)."""

@@ -16,7 +16,7 @@ from kernelpca.objectives import Objective, Square
 from kernelpca.solvers.block_krylov import LARGE, SINGLE, BlockKrylov
 from kernelpca.solvers.certificate import variance_gap
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs
+from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs, stalled
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.extrapolation import Extrapolation, Step
 from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, fits_into, leading_signs
@@ -25,10 +25,8 @@ from kernelpca.tall import inner, times
 ROUND = 100  # passes after which an eigensolver turns to the axes
 FEW = 1024  # rows up to which LAPACK tells the bound
 TRIES = 3  # starts from the directions that the bound thinks best
-STALLED, SLOWER = 30, 0.9  # passes after which the criticality is less than this part of what it was, or rounding rules
-NEAR = {4: 1e-3, 8: 1e-6}  # a criticality that rounding may keep from falling further
 ROUNDING = 8  # eps of the terms of the loss that it is known to
-SLACK = {4: 1e-4, 8: 1e-9}  # rise of the loss, relative to its terms, that rounding may cause
+SLACK = {4: 1e-2, 8: 1e-6}  # rise of the loss, relative to its terms, that rounding may cause: sqrt(LOST eps) and more
 STARTS = ("square", "random")
 STOPS = ("criticality", "loss")
 
@@ -85,6 +83,17 @@ class Iterate:
         return self.criticality < other.criticality
 
 
+@dataclass(frozen=True)
+class Found:
+    """Where a search ended, whether its rule held, the bound on all directions, its estimate, and the precision."""
+
+    iterate: Iterate
+    settled: bool
+    upper: float
+    estimate: float
+    dtype: np.dtype
+
+
 class Dca(Solver):
     """Minimize 1/2 |H|^2 + Psi*(H) - tr sqrt(H'K H) over H (n, k): kernel PCA for any objective.
 
@@ -123,6 +132,7 @@ class Dca(Solver):
     """
 
     needs_definite = True
+    any_objective = True
 
     def __init__(
         self,
@@ -178,18 +188,21 @@ class Dca(Solver):
         self, watch: Watch, k: int, objective: Objective, start: np.ndarray | None, rng: np.random.Generator
     ) -> Solution:
         """Find directions for any objective; `start` (n, k) is a dual variable."""
+        n = watch.gram.shape[0]
+        if start is not None and (start.shape != (n, k) or not np.isfinite(start).all()):
+            raise ValueError(f"A start for {k} components of {n} rows is an array of {(n, k)} finite numbers.")
         if objective.relative or (start is None and self.start == "square"):
             square = _square_solution(watch, k, rng)
             objective = objective.resolve(square)
             start = square if start is None and self.start == "square" else start
-        H = rng.standard_normal((watch.gram.shape[0], k)) if start is None else start.astype(np.float64)
+        H = rng.standard_normal((n, k)) if start is None else start.astype(np.float64)
         gram, worked = watch.gram, self.worked_gram(watch.gram, watch.tol)
         with watch.on(worked, watch.tol, finer=worked is not gram):
-            found, upper, estimate = self._search(watch, H, objective)
-        if worked is not gram and self._goes_on(watch) and found.criticality > watch.tol:
+            found = self._search(watch, H, objective)
+        if worked is not gram and self._goes_on(watch) and not found.settled:
             worked.release()
-            found, upper, estimate = self._search(watch, found.H, objective)
-        return self._answer(watch, found, objective, upper, estimate)
+            found = self._search(watch, found.iterate.H, objective)
+        return self._answer(watch, found, objective)
 
     def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
         """Return float32 where the target is within its reach and the matrix large."""
@@ -204,33 +217,38 @@ class Dca(Solver):
     def _goes_on(self, watch: Watch) -> bool:
         return not watch.stopped and watch.passes < self.max_iter
 
-    def _search(self, watch: Watch, H: np.ndarray, objective: Objective) -> tuple[Iterate, float, float]:
-        """Descend, and go on from where the bound shows something better; return that bound and its estimate too."""
-        found = self._settle(watch, H, objective)
+    def _search(self, watch: Watch, H: np.ndarray, objective: Objective) -> Found:
+        """Descend, and go on from where the bound shows something better."""
+        iterate, settled = self._settle(watch, H, objective)
         upper = estimate = float("inf")
-        for _ in range(TRIES if self.bound and found.polar.rank else 0):
-            upper, estimate, better = _look_elsewhere(watch, found, objective, partial(self._polar, watch))
-            if better is None or not self._goes_on(watch):
+        for _ in range(TRIES if self.bound and iterate.polar.rank else 0):
+            if not self._goes_on(watch):
                 break
-            found = self._settle(watch, better, objective)
-        return found, upper, estimate
+            most, likely, better = _look_elsewhere(watch, iterate, objective, partial(self._polar, watch))
+            upper, estimate = min(upper, most), min(estimate, likely)
+            if better is None:
+                break
+            iterate, settled = self._settle(watch, better, objective)
+        return Found(iterate, settled, upper, estimate, watch.gram.dtype)
 
-    def _settle(self, watch: Watch, H: np.ndarray, objective: Objective) -> Iterate:
-        """Descend from H until the stopping rule holds."""
+    def _settle(self, watch: Watch, H: np.ndarray, objective: Objective) -> tuple[Iterate, bool]:
+        """Descend from H until the stopping rule holds; also return whether it did."""
         history: list[float] = []
-        before = np.inf
+        before, settled = np.inf, False
         for iterate in self._descend(watch, H, objective):
-            criticality = iterate.criticality
+            criticality, finite = iterate.criticality, bool(np.isfinite(iterate.loss))
             history.append(criticality)
-            told = watch.note(criticality, -2 * iterate.loss)
+            told = watch.note(criticality, -2 * iterate.loss if finite else None)
             if self.stop == "loss":
-                done = bool(abs(before - iterate.loss) <= np.finfo(np.float64).eps)
+                settled = bool(abs(before - iterate.loss) <= np.finfo(np.float64).eps)
             else:
-                done = bool(criticality <= watch.tol) or _stalled(history, watch.gram.dtype)
-            if told or done or iterate.polar.rank == 0:
+                settled = bool(criticality <= watch.tol)
+            done = settled or (self.stop != "loss" and stalled(history, watch.gram.dtype))
+            settled = settled or (done and watch.tol == 0)  # as good as rounding allows was asked for
+            if finite and (told or done or iterate.polar.rank == 0):
                 break
             before = iterate.loss
-        return iterate
+        return iterate, settled or iterate.polar.rank == 0
 
     def _descend(self, watch: Watch, H: np.ndarray, objective: Objective) -> Iterator[Iterate]:
         """Yield one iterate after each pass that counts; the loss never rises."""
@@ -251,6 +269,8 @@ class Dca(Solver):
                     return
             then = self._evaluate(watch, now.next, objective)
             if not self.real_parts and then.loss > now.loss + SLACK[watch.gram.dtype.itemsize] * then.scale:
+                if watch.gram.positive_definite:  # directions at the edge of rounding come and go
+                    return
                 raise ValueError(
                     f"The loss rose from {now.loss:.6g} to {then.loss:.6g}, which it cannot for a positive "
                     "semi-definite matrix. Check that the matrix is symmetric and the kernel positive definite."
@@ -277,8 +297,9 @@ class Dca(Solver):
     def _polar(self, watch: Watch, H: np.ndarray, GH: np.ndarray) -> Polar:
         return polar(H, GH, type(self).__name__, self.real_parts, watch.gram.dtype)
 
-    def _answer(self, watch: Watch, found: Iterate, objective: Objective, upper: float, estimate: float) -> Solution:
+    def _answer(self, watch: Watch, answer: Found, objective: Objective) -> Solution:
         """Turn directions to principal axes, and say how good they are."""
+        found, upper = answer.iterate, answer.upper
         k = found.H.shape[1]
         squares, turn = np.linalg.eigh(inner(found.Y, found.Y))
         values = np.where(np.arange(k) < found.polar.rank, np.maximum(squares[::-1], 0.0), 0.0)
@@ -287,10 +308,9 @@ class Dca(Solver):
         factors = leading_signs(scores) * np.sqrt(values)
         vectors, products = times(found.H, found.polar.inverse @ turn) * factors, scores * factors
         reached = objective.envelope(found.Y)
-        rounding = SLACK[watch.gram.dtype.itemsize] * 1e-3 * found.scale
+        rounding = ROUNDING * float(np.finfo(answer.dtype).eps) * found.scale
         gap = variance_gap(reached, upper + rounding)
-        likely = variance_gap(reached, min(estimate, upper) + rounding)
-        satisfied = self.stop == "loss" or found.criticality <= watch.tol
+        likely = variance_gap(reached, min(answer.estimate, upper) + rounding)
         certificate = DualCertificate(
             grade="certified" if gap <= watch.tol else "estimated",
             residuals=np.pad(found.changes, (0, k - found.polar.rank)),
@@ -303,8 +323,8 @@ class Dca(Solver):
             seconds=watch.seconds(),
             tol=watch.tol,
             rounding=rounding,
-            satisfied=satisfied and not (watch.stopped and found.criticality > watch.tol),
-            limited=not satisfied and watch.passes < self.max_iter and not watch.stopped,
+            satisfied=answer.settled,
+            limited=not answer.settled and self._goes_on(watch),
             estimate=likely,
             criterion="criticality",
             objective=repr(objective),
@@ -313,6 +333,7 @@ class Dca(Solver):
             duality_gap=(found.loss + reached) / reached if reached > 0 else 0.0,
             scope="global" if min(gap, likely) <= watch.tol else "local",
             rank=found.polar.rank,
+            rule=self.stop,
         )
         if not certificate.satisfied:
             self._warn(certificate, watch)
@@ -329,14 +350,6 @@ def iterate_of(H: np.ndarray, GH: np.ndarray, objective: Objective, decompose: D
     Y = times(GH, P.inverse)
     scale = P.nuclear + (dual if np.isfinite(dual) else 0.0)
     return Iterate(H, GH, P, dual - P.nuclear, scale, Y, objective.prox_conjugate(Y))
-
-
-def _stalled(history: list[float], dtype: np.dtype) -> bool:
-    """Whether the criticality has not fallen for so long that rounding is what is left."""
-    if len(history) <= STALLED:
-        return False
-    before, lately = min(history[: -STALLED // 2]), min(history[-STALLED // 2 :])
-    return lately > SLOWER * before and before < NEAR[dtype.itemsize]
 
 
 def _square_solution(watch: Watch, k: int, rng: np.random.Generator) -> np.ndarray:

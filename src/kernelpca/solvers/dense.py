@@ -42,5 +42,8 @@ class Dense(Solver):
                 values, vectors = eigh(
                     A, driver="evr", subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False
                 )
+            if len(values) < wanted:  # bisection was seen to lose some of many equal ones
+                values, vectors = np.linalg.eigh(watch.gram.dense().astype(np.float64, copy=False))
+                values, vectors = values[n - wanted :], vectors[:, n - wanted :]
         vectors = vectors[:, ::-1][:, :k].astype(watch.gram.dtype, copy=False)
         return Ritz(values[::-1][:wanted], vectors, exact=True)

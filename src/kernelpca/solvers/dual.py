@@ -11,6 +11,8 @@ from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual
 from kernelpca.tall import inner, times
 
 LOST = 100  # eps: directions of columns of length one that are shorter, squared, are rounding
+STALLED, SLOWER = 30, 0.9  # passes after which the criticality is less than this part of what it was, or rounding rules
+NEAR = {4: 1e-3, 8: 1e-6}  # a criticality that rounding may keep from falling further
 NEGATIVE = 1e-6  # of the largest eigenvalue of H'G H: those below minus this are no rounding
 
 
@@ -70,6 +72,14 @@ def polar(H: np.ndarray, GH: np.ndarray, solver: str, real_parts: bool = False, 
     squares, V = squares[kept], V[:, kept]
     P, roots, axes = np.linalg.svd(np.sqrt(squares)[:, None] * V.T * lengths, full_matrices=False)
     return Polar(roots, axes.T, (V / np.sqrt(squares) / lengths[:, None]) @ P @ axes)
+
+
+def stalled(history: list[float], dtype: np.dtype) -> bool:
+    """Whether the criticality of the last passes has not fallen for so long that rounding is what is left."""
+    if len(history) <= STALLED:
+        return False
+    before, lately = min(history[: -STALLED // 2]), min(history[-STALLED // 2 :])
+    return lately > SLOWER * before and before < NEAR[dtype.itemsize]
 
 
 def ritz_pairs(H: np.ndarray, GH: np.ndarray) -> Ritz:

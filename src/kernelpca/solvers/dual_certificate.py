@@ -30,6 +30,8 @@ class DualCertificate(Certificate):
         (grade "estimated"). "local": that is not known.
     rank : int
         Directions that are left; those beyond have no rows.
+    rule : {"criticality", "loss"}
+        What was to become small: the change of the dual variable, or that of the loss, to machine precision.
     rows : int
         Rows that the model keeps; 0 where it keeps all.
     center_error, score_error : float
@@ -44,6 +46,7 @@ class DualCertificate(Certificate):
     duality_gap: float = 0.0
     scope: str = "local"
     rank: int = 0
+    rule: str = "criticality"
     rows: int = 0
     center_error: float = 0.0
     score_error: float = 0.0
@@ -85,7 +88,13 @@ class DualCertificate(Certificate):
         if self.scope == "global":
             return f"a global optimum to within {self.estimate:.1e}, by an estimate"
         gap = min(self.variance_gap, self.estimate)
+        point = "a critical point, local as far as is known" if self.satisfied else "not yet critical"
         if gap > USEFUL:
-            return "a local optimum; no useful bound on what other directions could reach is known"
+            return f"{point}; no useful bound on what other directions could reach is known"
         sure = "for certain" if self.variance_gap <= gap else "by an estimate"
-        return f"a local optimum; other directions could be better by {gap:.1e} at most, {sure}"
+        return f"{point}; other directions could be better by {gap:.1e} at most, {sure}"
+
+    def _verdict(self) -> str:
+        if self.rule == "criticality":
+            return super()._verdict()
+        return "and the loss no longer changes" if self.satisfied else "and the loss still changes"

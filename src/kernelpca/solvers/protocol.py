@@ -258,7 +258,7 @@ class Watch:
             finished = error is not None and error <= self.tol
         return self._tell(event) or finished
 
-    def note(self, criticality: float, captured: float) -> bool:
+    def note(self, criticality: float, captured: float | None) -> bool:
         """Note where a descent on the dual stands; True if the user wants it to stop."""
         remaining = self._remaining(criticality)
         return self._tell(
@@ -310,6 +310,7 @@ class Solver(Part, ABC):
 
     indefinite: str = "warn"
     criterion: str = "residual"
+    any_objective: bool = False  # whether it takes objectives other than the variance
     needs_definite: bool = False  # whether it works on positive semi-definite matrices only
     spreads_itself: bool = False  # whether it leaves the cores to BLAS
     advice: str = "max_iter"
@@ -374,7 +375,11 @@ class Solver(Part, ABC):
         self, watch: Watch, k: int, objective: Objective, start: np.ndarray | None, rng: np.random.Generator
     ) -> Solution:
         """Find k directions for an objective other than the variance; eigensolvers cannot."""
-        raise ValueError(
+        raise ValueError(self.refusal(objective))
+
+    def refusal(self, objective: Objective) -> str:
+        """Say why an objective other than the variance cannot be given to an eigensolver."""
+        return (
             f"{type(self).__name__} is not compatible with {objective!r}: it needs the variance as objective, whose "
             "directions are eigenvectors. Use kernelpca.solvers.Dca, which takes any objective."
         )
@@ -439,7 +444,8 @@ class Solver(Part, ABC):
             text += "give float64 data, " if dtype == np.float32 else "ask for fewer components, "
             text += "widen the kernel's spectrum (a larger gamma), or raise tol."
         else:
-            text += f"Raise {self.advice}, or tol, or use solver='dense' if the matrix fits in memory."
+            text += f"Raise {self.advice}, or tol"
+            text += "." if self.any_objective else ", or use solver='dense' if the matrix fits in memory."
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelpca.objectives import EpsilonInsensitive
 from kernelpca.quantile import quantile
-from kernelpca.solvers.dual import polar
+from kernelpca.solvers.dual import polar, stalled
 from kernelpca.solvers.extrapolation import Extrapolation, Step
 from kernelpca.solvers.protocol import Dual, Watch
 from kernelpca.tall import times
@@ -48,7 +48,9 @@ def find_epsilon(
         return epsilon, step, float(np.linalg.norm(step.R)) / size if size else 0.0
 
     epsilon, step, criticality = look(H)
-    while criticality > watch.tol and watch.passes < max_iter:
+    history: list[float] = []
+    while criticality > watch.tol and watch.passes < max_iter and not stalled(history, watch.gram.dtype):
+        history.append(criticality)
         if watch.note(criticality, float(np.square(step.Y).sum())):
             break
         mixed = extrapolation.mix(step)
@@ -79,6 +81,8 @@ def _sizes(Y: np.ndarray, norm: str) -> np.ndarray:
 
 def _epsilon(sizes: np.ndarray, weights: np.ndarray, sparsity: float) -> float:
     """Return the epsilon that leaves out this part of the rows, but for the last that is left."""
-    if sparsity == 0:
+    largest = float(sizes.max())
+    smaller = sizes[sizes < largest * (1 - 1e-9)]
+    if sparsity == 0 or not smaller.size:  # where all are as large, none can be left out
         return 0.0
-    return min(quantile(sizes, sparsity, weights), float(np.partition(sizes, [-2, -1])[-2:].mean()))
+    return min(quantile(sizes, sparsity, weights), (largest + float(smaller.max())) / 2)
