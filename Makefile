@@ -33,6 +33,9 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/preimages.py
 	$(BIN)/python benchmarks/denoising.py
 	$(BIN)/python benchmarks/invertible.py
+	$(BIN)/python benchmarks/dual.py
+	$(BIN)/python benchmarks/robustness.py
+	$(BIN)/python benchmarks/sparsity.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:
