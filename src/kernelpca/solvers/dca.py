@@ -16,7 +16,7 @@ from kernelpca.objectives import Objective, Square
 from kernelpca.solvers.block_krylov import LARGE, SINGLE, BlockKrylov
 from kernelpca.solvers.certificate import variance_gap
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs, stalled
+from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs, ritz_values, stalled
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.extrapolation import Extrapolation, Step
 from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, fits_into, leading_signs
@@ -174,12 +174,13 @@ class Dca(Solver):
         while True:
             turn = watch.passes + ROUND
             for iterate in self._descend(watch, H, Square()):
-                ritz = ritz_pairs(iterate.H, iterate.GH.astype(watch.gram.dtype, copy=False))
-                if watch.report(ritz.values, residual_norms(ritz), captured=-2 * iterate.loss):
-                    return complete(ritz, k, watch, rng)
-                if watch.passes >= turn:
+                values, axes = ritz_values(inner(iterate.H, iterate.H), inner(iterate.H, iterate.GH))
+                residuals = residual_norms(iterate.H, iterate.GH, values, axes)
+                done = watch.report(values, residuals, captured=-2 * iterate.loss)
+                if done or watch.passes >= turn:
                     break
-            if watch.passes >= self.max_iter:
+            ritz = ritz_pairs(iterate.H, iterate.GH.astype(watch.gram.dtype, copy=False))
+            if done or watch.passes >= self.max_iter:
                 return complete(ritz, k, watch, rng)
             # along the axes small components do not drown in the rounding of large ones
             H = ritz.vectors * np.sqrt(np.maximum(ritz.values, 0.0))

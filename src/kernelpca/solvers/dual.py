@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelpca.solvers.protocol import Ritz, Watch
-from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz, residual_matrix
-from kernelpca.tall import inner, times
+from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz
+from kernelpca.tall import column_norms, inner, times
 
 LOST = 100  # eps: directions of columns of length one that are shorter, squared, are rounding
 STALLED, SLOWER = 30, 0.9  # passes after which the criticality is less than this part of what it was, or rounding rules
@@ -82,21 +82,29 @@ def stalled(history: list[float], dtype: np.dtype) -> bool:
     return lately > SLOWER * before and before < NEAR[dtype.itemsize]
 
 
-def ritz_pairs(H: np.ndarray, GH: np.ndarray) -> Ritz:
-    """Return the Ritz pairs of the span of H, whose product is known; fewer where H is nearly dependent."""
-    sizes, Z = np.linalg.eigh(inner(H, H))
+def ritz_values(HH: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k, k) H'H, (k, k) H'G H -> Ritz values (p,) of the span of H, largest first; H times the (k, p) are vectors.
+
+    There are fewer than k where H is nearly dependent.
+    """
+    sizes, Z = np.linalg.eigh(HH)
     kept = sizes > 1e-10 * sizes[-1]
     W = Z[:, kept] / np.sqrt(sizes[kept])  # H W is orthonormal
-    T = W.T @ inner(H, GH.astype(np.float64, copy=False)) @ W
+    T = W.T @ M @ W
     values, S = np.linalg.eigh((T + T.T) / 2)
-    turn = W @ S[:, ::-1]
-    return Ritz(values[::-1], times(H, turn).astype(GH.dtype, copy=False), times(GH, turn))
+    return values[::-1], W @ S[:, ::-1]
 
 
-def residual_norms(ritz: Ritz) -> np.ndarray:
-    """(k,): |K u - theta u| of each pair."""
-    assert ritz.products is not None
-    return np.linalg.norm(residual_matrix(ritz.values, ritz.vectors, ritz.products), axis=0)
+def residual_norms(H: np.ndarray, GH: np.ndarray, values: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """(p,): |G u - theta u| of each pair, u a column of H turn."""
+    scaled = turn * values
+    return column_norms(len(H), len(values), lambda rows: GH[rows] @ turn - H[rows] @ scaled)
+
+
+def ritz_pairs(H: np.ndarray, GH: np.ndarray) -> Ritz:
+    """Return the Ritz pairs of the span of H, whose product is known; fewer where H is nearly dependent."""
+    values, turn = ritz_values(inner(H, H), inner(H, GH.astype(np.float64, copy=False)))
+    return Ritz(values, times(H, turn).astype(GH.dtype, copy=False), times(GH, turn))
 
 
 def complete(ritz: Ritz, k: int, watch: Watch, rng: np.random.Generator) -> Ritz:

@@ -8,9 +8,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.dual import complete, polar, residual_norms, ritz_pairs
+from kernelpca.solvers.dual import complete, polar, residual_norms, ritz_values
 from kernelpca.solvers.protocol import Ritz, Solver, Watch
-from kernelpca.tall import times
+from kernelpca.tall import add_product, inner, times
+
+SMALL = 1e-15  # of the largest eigenvalue: no smaller one is divided by
+WELL = 1e-8  # smallest over largest eigenvalue of H'G H from which every one has digits enough
 
 
 class Lbfgs(Solver):
@@ -61,32 +64,55 @@ class Lbfgs(Solver):
         if start is not None:
             H[:, : start.shape[1]] = start[:, :k]
         found: list[Ritz] = []
+        latest: list[np.ndarray] = []
 
         def evaluate(h: np.ndarray) -> tuple[float, np.ndarray]:
             H = h.reshape(n, k)
             GH = watch.matmat(H.astype(dtype, copy=False))
-            cost, gradient = dual_cost(H, GH, self.real_parts)
-            ritz = ritz_pairs(H, GH)
-            found[:] = [ritz]
-            if watch.report(ritz.values, residual_norms(ritz), captured=-2 * cost):
+            M = inner(H, GH)
+            cost, gradient = dual_cost(H, GH, self.real_parts, M)
+            values, turn = ritz_values(inner(H, H), M)
+            if not len(values):
+                raise ValueError(
+                    "Lbfgs has lost every direction: H'KH has no positive eigenvalue for the H it started from. Use "
+                    "solver='block_krylov', which takes indefinite matrices."
+                )
+            latest[:] = [GH, turn, values]
+            left, lost = self.max_iter - watch.passes, len(values) < k
+            stop = watch.report(values, residual_norms(H, GH, values, turn), captured=-2 * cost)
+            stop = stop or left <= lost  # to replace lost columns takes a pass
+            if (stop or left == 1) and not (found and lost):
+                found[:] = [Ritz(values, times(H, turn).astype(dtype, copy=False), times(GH, turn))]
+            if stop:
                 raise StopIteration
             return cost, gradient.ravel()
 
+        options = {"maxcor": self.memory, "maxiter": self.max_iter, "maxfun": self.max_iter, "ftol": 0.0, "gtol": 0.0}
         with suppress(StopIteration):
             while True:  # where a line search loses its way in rounding, a step H = G H (H'G H)^(-1/2) helps it on
-                before = watch.passes
-                limit = self.max_iter - before
-                options = {"maxcor": self.memory, "maxiter": limit, "maxfun": limit, "ftol": 0.0, "gtol": 0.0}
                 minimize(evaluate, H.ravel(), jac=True, method="L-BFGS-B", options=options)
-                if watch.passes >= self.max_iter:
-                    break
-                products, values = found[0].products, found[0].values
+                GH, turn, values = latest
                 H = np.zeros((n, k))
-                H[:, : len(values)] = products / np.sqrt(np.maximum(values, 1e-15 * values[0]))
+                H[:, : len(values)] = times(GH, turn / np.sqrt(np.maximum(values, SMALL * np.abs(values).max())))
         return complete(found[0], k, watch, rng)
 
 
-def dual_cost(H: np.ndarray, GH: np.ndarray, real_parts: bool = False) -> tuple[float, np.ndarray]:
-    """(n, k), (n, k) G H -> the cost 1/2 tr H'H - tr sqrt(H'G H) and its gradient H - G H (H'G H)^(-1/2), (n, k)."""
-    P = polar(H, GH, "Lbfgs", real_parts)
-    return 0.5 * float(np.vdot(H, H)) - P.nuclear, H - times(GH, P.inverse)
+def dual_cost(
+    H: np.ndarray, GH: np.ndarray, real_parts: bool = False, M: np.ndarray | None = None
+) -> tuple[float, np.ndarray]:
+    """(n, k), (n, k) G H -> the cost 1/2 tr H'H - tr sqrt(H'G H) and its gradient H - G H (H'G H)^(-1/2), (n, k).
+
+    `M` (k, k) is H'G H, where it is known.
+    """
+    M = inner(H, GH) if M is None else M
+    values, U = np.linalg.eigh((M + M.T) / 2)
+    if real_parts or values[0] > WELL * values[-1]:
+        kept = values > SMALL * np.abs(values).max()
+        roots, U = np.sqrt(values[kept]), U[:, kept]
+        nuclear, inverse = float(roots.sum()), U / roots @ U.T
+    else:  # small values have lost digits: with more care
+        P = polar(H, GH, "Lbfgs")
+        nuclear, inverse = P.nuclear, P.inverse
+    gradient = H.copy()
+    add_product(gradient, GH, -inverse)
+    return 0.5 * float(np.vdot(H, H)) - nuclear, gradient
