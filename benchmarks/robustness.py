@@ -726,7 +726,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = ("errors", "kappa", "starts")
     parser.add_argument("--parts", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--splits", type=int, default=200, help="for the kernels of the paper; a quarter for the narrow ones")
+    parser.add_argument(
+        "--splits", type=int, default=200, help="for the kernels of the paper; a quarter for the narrow ones"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)

@@ -230,7 +230,7 @@ def test_an_epsilon_that_leaves_nothing_tells_the_largest_useful():
 
 def test_directions_without_rows_are_said():
     X = noise(100)
-    with pytest.warns(UserWarning, match=r"leaves rows for 1 of 3 directions; the largest useful value is below"):
+    with pytest.warns(UserWarning, match=r"sparsity=0.99 leaves rows for 1 of 3 directions. Take a smaller one"):
         model = SparseKernelPCA(3, kernel=RBF(0.1), sparsity=0.99, center=False).fit(X)
     assert len(model.support_) == 1
     assert np.isfinite(model.transform(X)).all()

@@ -129,9 +129,10 @@ def pursue(
             check_width(objective, scores(objective))
         solution = solve(objective, start)
         assert solution.dual is not None
-        check_left(solution, objective, scores(objective))
+        check_left(solution, objective, scores(objective), pursuit.sparsity)
         if pursuit.sparsity is not None and not solution.stopped:
-            say_how_sparse(float(np.average(zero_rows(solution.dual), weights=roots**2)), pursuit.sparsity, n)
+            reached = float(np.average(zero_rows(solution.dual), weights=roots**2))
+            say_how_sparse(reached, pursuit.sparsity, n, settled=watch.passes < getattr(solver, "max_iter", np.inf))
         start = solution.dual.H
         dual = replace(solution.dual, H=solution.dual.H / roots[:, None], Y=solution.dual.Y / roots[:, None])
         solutions.append(replace(solution, dual=dual))
@@ -190,25 +191,30 @@ def check_width(objective: Objective, scores: np.ndarray) -> None:
             )
 
 
-def check_left(solution: Solution, objective: Objective, scores: np.ndarray) -> None:
-    """Say so where directions are left without rows, or every row is limited."""
+def check_left(solution: Solution, objective: Objective, scores: np.ndarray, sparsity: float | None) -> None:
+    """Say so where directions are left without rows."""
     rank, k = solution.certificate.rank, len(solution.values)  # type: ignore[attr-defined]
     if rank < k and isinstance(objective, EpsilonInsensitive):
-        text = (
-            f"epsilon={objective.epsilon:.4g} leaves rows for {rank} of {k} directions; the largest useful value is "
-            f"below {objective.largest(scores):.4g}. Take a smaller epsilon, or ask for fewer components."
-        )
+        text = f"sparsity={sparsity:.4g}" if sparsity is not None else f"epsilon={objective.epsilon:.4g}"
+        text += f" leaves rows for {rank} of {k} directions"
+        if sparsity is None:
+            text += f"; the largest useful value is below {objective.largest(scores):.4g}"
+        text += ". Take a smaller one, or ask for fewer components."
         if rank == 0:
             raise ValueError(text)
         warnings.warn(text, UserWarning, stacklevel=8)
 
 
-def say_how_sparse(reached: float, wanted: float, n: int) -> None:
-    """Warn where no epsilon gives the part of zero rows that was asked for."""
+def say_how_sparse(reached: float, wanted: float, n: int, settled: bool) -> None:
+    """Warn where the part of zero rows is not that which was asked for."""
     if abs(reached - wanted) > max(2.0 / n, 0.01):
+        why = (
+            "rows that are alike are left out together. Ask for another sparsity, or give epsilon."
+            if settled
+            else "the search for epsilon did not settle. Raise the solver's max_iter, or give epsilon."
+        )
         warnings.warn(
-            f"sparsity={wanted:.3g} was asked for, and {reached:.3g} of the rows are left out: rows that are alike are "
-            "left out together. Ask for another sparsity, or give epsilon.",
+            f"sparsity={wanted:.3g} was asked for, and {reached:.3g} of the rows are left out: {why}",
             UserWarning,
             stacklevel=8,
         )

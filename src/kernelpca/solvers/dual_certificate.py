@@ -36,8 +36,8 @@ class DualCertificate(Certificate):
         Rows that the model keeps; 0 where it keeps all.
     center_error, score_error : float
         Where not all rows are kept the mean is fitted on those that are: its distance from the mean of all rows in
-        feature space, and by how much the scores of a row (as a vector) can at most differ for that from those about
-        the true mean, for rows no farther from the mean than the training rows are.
+        feature space, and by how much the scores of a row (as a vector, on the same axes) can at most differ for that
+        from those about the true mean, for rows no farther from the mean than the training rows are.
     """
 
     objective: str = ""
