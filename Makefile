@@ -1,13 +1,16 @@
 # Two commands do everything on a machine with Python, git and make: `make demo` and `make test`.
+# `make reproduce` reruns the experiments of the papers.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml src/kernelpca/__init__.py
 
-.PHONY: demo test lint types check bench clean
+.PHONY: demo test lint types check claims reproduce bench clean
 
-demo: $(VENV)/.plot
-	$(BIN)/python examples/denoise_digits.py --out demo
+CLAIMS := ikpca/ecg
+
+demo: $(VENV)/.demo
+	$(BIN)/kernelpca demo --out demo
 
 test: lint types check
 
@@ -20,6 +23,12 @@ types: $(VENV)/.test
 
 check: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
+
+claims: $(VENV)/.test  # the claims that matter most, in two minutes
+	$(BIN)/kernelpca reproduce --quick $(CLAIMS) --out build/claims
+
+reproduce: $(VENV)/.test
+	$(BIN)/kernelpca reproduce --all --out reproduction
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/import_time.py
@@ -42,8 +51,8 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.plot: $(INPUTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+$(VENV)/.demo: $(INPUTS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[plot,cli]"
 	touch $@
 
 $(VENV)/.test: $(INPUTS) | $(BIN)/python
@@ -51,4 +60,4 @@ $(VENV)/.test: $(INPUTS) | $(BIN)/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo
+	rm -rf $(VENV) build dist demo reproduction

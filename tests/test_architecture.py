@@ -19,6 +19,7 @@ FOUNDATIONS = {
     "validation",
     "progress",
     "metrics",
+    "datasets",
 }
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
@@ -30,8 +31,12 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "preimage": 6,
     "estimators": 7,
     "sklearn": 8,
-    "papers": 8,
     "__init__": 9,
+    "pages": 9,
+    "papers": 10,
+    "demo": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 # a solver knows the Gram protocol and nothing else of what lies below
 FORBIDDEN = {("solvers", "kernels"), ("solvers", "gram.tiled"), ("solvers", "gram.dense"), ("solvers", "gram.operator")}

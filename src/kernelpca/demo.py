@@ -1,7 +1,5 @@
 """Denoise handwritten digits: kernel PCA against PCA, with a picture and a table of what it did.
 
-    python examples/denoise_digits.py [--out demo]
-
 The digits ship with scikit-learn, so nothing is downloaded. Models see clean training digits; the digits they clean
 are new to them. PCA has the number of components that suits it best (it is given an advantage here: that number is
 chosen on the answers), kernel PCA has fixed settings.
@@ -9,7 +7,6 @@ chosen on the answers), kernel PCA has fixed settings.
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
@@ -25,11 +22,8 @@ from kernelpca.preimage import Ridge
 NOISE = 0.35
 
 
-def main() -> None:
-    """Fit, clean, compare, draw."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the table")
-    out = parser.parse_args().out
+def denoise_digits(out: Path) -> str:
+    """Fit, clean, compare, draw; write denoise.png and table.md into the folder and return the table."""
     rng = np.random.default_rng(0)
     X = load_digits(return_X_y=True)[0] / 16
     order = rng.permutation(len(X))
@@ -52,8 +46,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / "table.md").write_text(table)
     draw({"original": test, **rows}, out / "denoise.png")
-    print(table)
-    print(f"Written: {out / 'denoise.png'} and {out / 'table.md'}")
+    return table
 
 
 def clean_by_pca(k: int, train: np.ndarray, noisy: np.ndarray) -> np.ndarray:
@@ -86,13 +79,9 @@ def write_table(rows: dict[str, np.ndarray], truth: np.ndarray, model: KernelPCA
 
 def draw(rows: dict[str, np.ndarray], path: Path, count: int = 12) -> None:
     """Draw the first digits, one row for each kind."""
-    require("matplotlib", "plot", "The picture")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(len(rows), count, figsize=(count * 0.62, len(rows) * 0.66 + 0.1), layout="constrained")
+    size = (count * 0.62, len(rows) * 0.66 + 0.1)
+    figure = require("matplotlib.figure", "plot", "The picture").Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(rows), count)
     for line, (name, images) in zip(axes, rows.items(), strict=True):
         for axis, image in zip(line, images, strict=False):
             axis.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
@@ -100,8 +89,3 @@ def draw(rows: dict[str, np.ndarray], path: Path, count: int = 12) -> None:
             axis.spines[:].set_visible(False)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
     figure.savefig(path, dpi=150)
-    plt.close(figure)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,1 @@
+"""Invertible kernel PCA with random Fourier features (Gedon et al., 2023)."""

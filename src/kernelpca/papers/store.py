@@ -1,0 +1,90 @@
+"""Finished pieces on disk: written whole or not at all, read again only by the very code that made them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import scipy
+import sklearn
+
+from kernelpca.papers.experiment import Experiment, Piece, Values
+
+SOURCE = Path(__file__).parents[1]
+NO_RESULT = {"cli", "pages", "demo.py", "__main__.py"}  # of the package, what no result depends on
+COST = ("_seconds", "_peak")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a piece gave, and what it took."""
+
+    values: Values
+    seconds: float
+    peak: int
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, then rename it: it is there whole, or as it was before."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@cache
+def fingerprint(paper: str) -> str:
+    """Return a digest of everything that results of a paper depend on: the library, the paper's folder, versions."""
+    digest = sha256(f"{np.__version__} {scipy.__version__} {sklearn.__version__}".encode())
+    own = paper.replace("-", "_")
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).parts
+        if parts[0] in NO_RESULT or (parts[0] == "papers" and parts[1] != own):
+            continue
+        digest.update("/".join(parts).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+class Store:
+    """A folder of finished pieces."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, experiment: Experiment, piece: Piece) -> Path:
+        """Return where a piece is or will be."""
+        key = json.dumps([experiment.name, piece, fingerprint(experiment.paper)], sort_keys=True)
+        return self.folder / experiment.name / f"{sha256(key.encode()).hexdigest()[:24]}.npz"
+
+    def get(self, experiment: Experiment, piece: Piece) -> Done | None:
+        """Return a finished piece, or None if there is none that can be read."""
+        try:
+            content = self.path(experiment, piece).read_bytes()
+            with np.load(BytesIO(content), allow_pickle=False) as file:
+                values = {name: file[name] for name in file.files}
+        except (OSError, ValueError, BadZipFile, EOFError):
+            return None
+        seconds, peak = (values.pop(name) for name in COST)
+        return Done(values, float(seconds), int(peak))
+
+    def put(self, experiment: Experiment, piece: Piece, done: Done) -> None:
+        """Keep a finished piece."""
+        path, buffer = self.path(experiment, piece), BytesIO()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content: dict[str, Any] = {**done.values, "_seconds": done.seconds, "_peak": done.peak}
+        np.savez_compressed(buffer, **content)
+        write_atomically(path, buffer.getvalue())

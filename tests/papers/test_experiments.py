@@ -1,0 +1,90 @@
+"""Every experiment runs at a tiny size, says where its settings come from, and ends in claims, tables and figures."""
+
+import json
+import re
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from kernelpca.datasets import MissingData, find
+from kernelpca.papers import catalogue
+from kernelpca.papers.drawing import as_bytes
+from kernelpca.papers.experiment import SIZES
+from kernelpca.papers.output import Output
+from kernelpca.papers.runner import reproduce
+
+ALL = catalogue.names()
+
+
+@pytest.fixture(params=ALL)
+def experiment(request):
+    return catalogue.load(request.param)
+
+
+def test_every_paper_has_experiments():
+    assert set(catalogue.EXPERIMENTS) == set(catalogue.PAPERS)
+    assert all(catalogue.EXPERIMENTS.values())
+
+
+def test_experiments_say_what_they_are(experiment):
+    assert experiment.name in ALL
+    assert set(experiment.sizes) == set(SIZES)
+    assert set(experiment.seconds) >= {"full", "quick"}
+    assert experiment.title
+    assert experiment.source
+    assert experiment.null.endswith(".")
+    assert re.search(r"figure|table|section|appendix|algorithm|equation", experiment.source)
+
+
+def test_every_setting_is_printed_or_chosen_for_a_reason(experiment):
+    assert experiment.settings
+    for setting in experiment.settings:
+        assert setting.name
+        assert setting.value
+        assert re.match(r"printed|not printed, |derived|ours", setting.source), setting
+
+
+def test_pieces_are_plain_and_differ(experiment):
+    for size in SIZES:
+        pieces = [json.dumps(piece, sort_keys=True) for piece in experiment.plan(size)]
+        assert len(set(pieces)) == len(pieces) > 0
+
+
+@pytest.mark.slow
+def test_tiny_run(experiment, tmp_path):
+    try:
+        for name in experiment.data:
+            find(name, download=False)
+    except MissingData as error:
+        pytest.skip(str(error))
+    output = Output(tmp_path)
+    output.open()
+    (result,) = reproduce([experiment], "tiny", output.store, 1)
+    assert not result.error, result.trace
+    findings = result.findings
+    assert findings.claims
+    for claim in findings.claims:
+        assert claim.source
+        assert claim.measured is None or isinstance(claim.measured, float)
+        assert claim.target is None or isinstance(claim.target, int | float)
+        assert claim.expected == "not reproducible" or np.isfinite(claim.measured), claim.statement
+    names = [picture.name for picture in findings.pictures]
+    assert len(set(names)) == len(names)
+    for picture in findings.pictures:
+        assert picture.paper.endswith(".")
+        assert as_bytes(picture.figure, "png")[:4] == b"\x89PNG"
+        assert all(
+            axis.get_title() or axis.get_xlabel() or axis.images or not axis.axison for axis in picture.figure.axes
+        )
+    for table in findings.tables:
+        assert table.title
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert all(isinstance(cell, str | int | float) for cell in chain(*table.rows))
+    output.add(result)
+    output.close()
+    record = json.loads((tmp_path / "results.json").read_text())["experiments"][0]
+    assert record["name"] == experiment.name
+    assert len(record["claims"]) == len(findings.claims)
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("data:image/png;base64,") == len(findings.pictures)
