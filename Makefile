@@ -22,7 +22,7 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 check: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
+	KERNELPCA_OFFLINE=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 10
 
 claims: $(VENV)/.test  # the claims that matter most, in two minutes
 	$(BIN)/kernelpca reproduce --quick $(CLAIMS) --out build/claims

@@ -19,6 +19,7 @@ FOUNDATIONS = {
     "validation",
     "progress",
     "metrics",
+    "atomic",
     "datasets",
 }
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from kernelpca.atomic import write_atomically
 from kernelpca.datasets import files
 from kernelpca.papers import store as store_module
 from kernelpca.papers.claims import Claim
 from kernelpca.papers.experiment import Experiment, Findings, Found, Setting
 from kernelpca.papers.runner import reproduce
-from kernelpca.papers.store import Done, Store, write_atomically
+from kernelpca.papers.store import Done, Store
 
 CALLS = []
 

@@ -6,7 +6,7 @@ import sys
 
 from kernelpca.extras import require
 
-BAD_INPUT, INTERRUPTED = 1, 130
+BAD_INPUT = 1
 
 
 def main() -> None:
@@ -24,13 +24,6 @@ def main() -> None:
         app.command()(demo.demo)
         app.command()(reproduce.reproduce)
         app()
-    except KeyboardInterrupt:
-        leave("Interrupted.", INTERRUPTED)
     except (ImportError, OSError, ValueError) as error:
-        leave(f"Error: {error}", BAD_INPUT)
-
-
-def leave(message: str, code: int) -> None:
-    """Say one line and end."""
-    sys.stderr.write(f"{message}\n")
-    raise SystemExit(code)
+        sys.stderr.write(f"Error: {error}\n")
+        raise SystemExit(BAD_INPUT) from error

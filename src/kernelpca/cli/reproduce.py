@@ -19,7 +19,7 @@ from kernelpca.papers.runner import Event, Result
 from kernelpca.papers.runner import reproduce as run_all
 
 COLORS = {"pass": "green", "differ": "yellow", "not reproducible": "cyan"}
-FAILED = 1
+FAILED, INTERRUPTED = 1, 130
 
 
 def reproduce(
@@ -45,19 +45,19 @@ def reproduce(
     chosen = select(names() if everything else experiments or [])
     output = Output(out)
     output.open()
-    finished = False
+    code = 0
     try:
         with Bars(console, chosen, "quick" if quick else "full") as bars:
             for result in run_all(chosen, bars.size, output.store, jobs, bars):
                 output.add(result)
-        finished = True
-    finally:
-        output.close()
-        summarize(console, output, len(chosen))
-        if not finished:
-            console.print("Interrupted: what was finished is kept, and the same command goes on from there.")
+    except KeyboardInterrupt:
+        console.print("Interrupted: what was finished is kept, and the same command goes on from there.")
+        code = INTERRUPTED
+    output.close()
+    summarize(console, output, len(chosen))
     if any(result.fails for result in output.results):
-        raise typer.Exit(FAILED)
+        code = code or FAILED
+    raise typer.Exit(code)
 
 
 def list_of(experiments: list[Experiment]) -> Table:

@@ -1,4 +1,4 @@
-"""Data sets: real ones found on this machine and checked, and made ones."""
+"""Data sets: real ones, found on this machine or downloaded, and checked; and made ones."""
 
 from kernelpca.datasets.files import CorruptedData, DataError, MissingData, find
 from kernelpca.datasets.generators import gaussians, half_circle, s_curve, square

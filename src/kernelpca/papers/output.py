@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kernelpca.atomic import write_atomically
 from kernelpca.pages import data_address, render
 from kernelpca.papers.catalogue import PAPERS
 from kernelpca.papers.claims import Claim, count_line
 from kernelpca.papers.drawing import as_bytes
 from kernelpca.papers.machine import describe_machine, versions
 from kernelpca.papers.runner import Result
-from kernelpca.papers.store import Store, write_atomically
+from kernelpca.papers.store import Store
 
 
 class Output:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -17,6 +15,7 @@ import numpy as np
 import scipy
 import sklearn
 
+from kernelpca.atomic import write_atomically
 from kernelpca.papers.experiment import Experiment, Piece, Values
 
 SOURCE = Path(__file__).parents[1]
@@ -31,19 +30,6 @@ class Done:
     values: Values
     seconds: float
     peak: int
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, then rename it: it is there whole, or as it was before."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @cache
