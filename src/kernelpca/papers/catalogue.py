@@ -18,11 +18,25 @@ PAPERS = {
     "tutorial": "Marukatat (2022): Tutorial on PCA and approximate PCA and approximate kernel PCA",
 }
 EXPERIMENTS = {  # modules of each paper, in the order of the paper
-    "ikpca": ("ecg",),
-    "digest": (),
-    "mika-analysis": (),
-    "dualization": (),
-    "tutorial": (),
+    "ikpca": ("s_curve", "usps_ridge", "usps_features", "usps_noise", "usps_images", "ecg", "cost"),
+    "digest": ("diagonalizations", "centering", "video", "enlarged_video"),
+    "mika-analysis": ("gaussians", "half_circle", "square", "usps_denoising", "usps_reconstruction"),
+    "dualization": ("training_time", "decay", "components", "robustness", "kappa", "sparsity", "epsilon"),
+    "tutorial": (
+        "spectra",
+        "outlier_digit",
+        "small_sample",
+        "eigenfaces",
+        "pixel_grouping",
+        "dot_products",
+        "approximate_pca",
+        "approximate_kernel_pca",
+        "complexity",
+        "kernel_catalogue",
+        "histogram_kernels",
+        "string_kernels",
+        "fisher_kernel",
+    ),
 }
 
 
