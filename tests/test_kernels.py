@@ -307,6 +307,15 @@ def test_sparse_rows_equal_dense_rows_or_are_refused(name, container):
             kernel(container(X))
 
 
+def test_long_rows_in_single_precision_keep_their_distances():
+    rng = np.random.default_rng(0)
+    base = rng.random((1, 1_000_000))
+    X = base + 0.01 * rng.standard_normal((4, base.size))
+    X32 = X.astype(np.float32)
+    kernel = RBF(gamma=0.005)  # squared distances are about 200, squared norms about 333,000
+    np.testing.assert_allclose(kernel(X32), kernel(X32.astype(np.float64)), atol=0.01)
+
+
 def test_sparse_rows_are_never_made_dense():
     rng = np.random.default_rng(0)
     places = rng.integers(40, size=400), rng.integers(10_000_000, size=400)
