@@ -37,7 +37,7 @@ PAGES = [
     "CONTRIBUTING.md",
     *(
         f"docs/{page}.md"
-        for page in ("approximations", "architecture", "benchmarks", "kernels", "objectives", "preimages")
+        for page in ("approximations", "architecture", "benchmarks", "kernels", "objectives", "papers", "preimages")
     ),
 ]
 
