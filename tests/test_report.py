@@ -1,4 +1,4 @@
-"""The page of results in a real browser: no errors, figures load, tables sort and filter, on a phone and in the dark."""
+"""The page of results in a real browser: figures load, tables sort and filter, on a phone and in the dark."""
 
 import shutil
 

@@ -25,6 +25,7 @@ def test_relations_and_their_edges(relation, inside, outside):
 @pytest.mark.parametrize("relation", ["equal to", "at most", "at least"])
 def test_what_is_no_number_never_holds(relation, nothing):
     assert claim(nothing, relation).verdict == "differ"
+    assert claim(nothing, relation, expected="differ", evidence="seen").fails
 
 
 def test_only_what_should_pass_can_fail():

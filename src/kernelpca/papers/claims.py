@@ -38,7 +38,8 @@ class Claim:
     error : float, optional
         Standard error of `measured`.
     expected : {"pass", "differ", "not reproducible"}
-        What we know of it. A claim that is expected to pass and does not is a failure of the run.
+        What we know of it. A claim that is expected to pass and does not is a failure of the run, and so is one that
+        cannot be compared, because what came out is no number.
     evidence : str
         Why it is not expected to pass: what was tried, and what came out.
 
@@ -90,8 +91,10 @@ class Claim:
 
     @property
     def fails(self) -> bool:
-        """Whether it was expected to pass and did not."""
-        return self.expected == "pass" and not self.holds
+        """Whether it was expected to pass and did not, or came out as no number at all."""
+        if self.expected == "not reproducible":
+            return False
+        return not self.holds and (self.expected == "pass" or not isfinite(self.measured or 0.0))
 
     def record(self) -> dict[str, Any]:
         """Return all fields and the verdict, for a JSON file."""

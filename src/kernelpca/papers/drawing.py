@@ -15,6 +15,7 @@ from kernelpca.extras import require
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
+LABEL, EDGE = 1.4, 0.06  # inches beside rows of images, and around them
 IN_ORDER = "viridis"  # colormap of a quantity
 STYLE = {
     "font.size": 9,
@@ -78,7 +79,15 @@ def draw_images(rows: Mapping[str, Sequence[np.ndarray]], size: float = 0.62, st
     All have one scale, from the least to the largest value of the first row; with `stretch` each image has its own.
     """
     columns = max(len(images) for images in rows.values())
-    figure, axes = new_figure(len(rows), columns, columns * size + 1.3, len(rows) * size + 0.2, squeeze=False)
+    width, height = columns * size + LABEL, len(rows) * size + 2 * EDGE
+    figure = require("matplotlib.figure", "papers", "A figure").Figure(figsize=(width, height))  # constrained is slow
+    edges = {
+        "left": (LABEL - EDGE) / width,
+        "right": 1 - EDGE / width,
+        "bottom": EDGE / height,
+        "top": 1 - EDGE / height,
+    }
+    axes = figure.subplots(len(rows), columns, squeeze=False, gridspec_kw={**edges, "wspace": 0.08, "hspace": 0.08})
     first = next(iter(rows.values()))
     low, high = min(image.min() for image in first), max(image.max() for image in first)
     for line, (name, images) in zip(axes, rows.items(), strict=True):

@@ -252,7 +252,7 @@ EXPERIMENT = Experiment(
     title="Centering saves a dimension; the centered kernel matrix",
     source="sections 2.1 and 3.3",
     settings=(
-        Setting("data", "69 frames of hands, USPS, digits of scikit-learn", "ours: the paper shows none"),
+        Setting("data", "69 frames of hands, USPS, digits of scikit-learn", "not printed, ours: the paper shows none"),
         Setting("rows", "1000 of USPS and digits; quick 600", "not printed, chosen"),
         Setting("kernels", "linear, Gaussian with gamma 1/(d var X), (x'y + 1)²", "not printed, chosen"),
         Setting("accuracy", "that of 1 to 15 centered components", "not printed, chosen"),

@@ -222,7 +222,7 @@ EXPERIMENT = Experiment(
     title="Covariance and Gram matrix give the same components",
     source="sections 2.1 to 2.5, appendix B",
     settings=(
-        Setting("data", "random, USPS and hands, each with d < n and d > n", "ours: the paper shows none"),
+        Setting("data", "random, USPS and hands, each with d < n and d > n", "not printed, ours: the paper shows none"),
         Setting(
             "random",
             "normal, standard deviations from 3 to 0.5; 20 draws, quick 5; seeds 0, 1, ...",

@@ -129,7 +129,7 @@ EXPERIMENT = Experiment(
         Setting(
             "video",
             "two hands opening and closing, 123 frames of 60 x 80 gray values",
-            "ours: the paper's (one hand, 1080 x 1920 pixels) is not published; a real video of the same motion",
+            "not printed, ours: a real video of that motion; the paper's (one hand, 1080 x 1920) is not published",
         ),
         Setting(
             "69 frames",
@@ -171,7 +171,9 @@ EXPERIMENT = Experiment(
         ),
         Setting("other starts", "weights 1/d² times exponential variables; 60, quick 20", "not printed, chosen"),
         Setting(
-            "frames in turn", "every inner frame left out once; quick: every fourth", "ours: the paper shows one frame"
+            "frames in turn",
+            "every inner frame left out once; quick: every fourth",
+            "not printed, ours: the paper shows one frame",
         ),
         Setting(
             "beside the curve",

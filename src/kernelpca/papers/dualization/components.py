@@ -155,10 +155,12 @@ EXPERIMENT = Experiment(
         *SETTINGS,
         Setting("rows", "15000; quick 3000", "printed, section 5.1"),
         Setting(
-            "data", "256 standard normal numbers a row", "not printed ('random data'), those of the published script"
+            "data",
+            "256 standard normal numbers a row",
+            "not printed, those of the published script ('random data' in the text)",
         ),
         Setting("components", "5, 10, 20, 50, 100; quick 5, 20, 80", "not printed, chosen"),
-        Setting("target", "eta below 1e-2", "not printed for figure 2, chosen as in table 2"),
+        Setting("target", "eta below 1e-2", "not printed, chosen as in table 2"),
         Setting("repeats", "1; quick the shorter of 2, in turns", "printed: mean of 5 for the tables"),
     ),
     null="Random directions: eta of the best directions in the span of s random vectors is in the table.",

@@ -178,13 +178,25 @@ SETTINGS = (
     Setting("test rows", "20%, not contaminated", "printed, section 5.2"),
     Setting("outliers", "8% of the training rows (9 of 120), each times a normal number", "printed, section 5.2"),
     Setting("objectives", "Huber 2: kappa 0.8 max, rows limited; Huber 1: 0.6 max, entries", "printed, section 5.2"),
-    Setting("kappa max", "largest length of a row, or entry, of the square solution in principal axes", "not printed"),
+    Setting(
+        "kappa max",
+        "largest length of a row, or entry, of the square solution in principal axes",
+        "not printed, from there on square",
+    ),
     Setting("Gaussian kernel", "exp(-|x - y|^2 / 2)", "printed, section 5.2"),
     Setting(
         "way back", "kernel ridge regression from scores, all training rows", "printed, section 5.2 (Bakir et al.)"
     ),
     Setting("its ridge and kernel", "1, and the kernel of the model", "not printed, those of scikit-learn"),
-    Setting("scores", "eq. 8 about the mean, eq. 8 without centering, G_x'H", "section 3.3; the published code"),
+    Setting(
+        "scores",
+        "eq. 8 about the mean, eq. 8 without centering, G_x'H",
+        "partly printed: eq. 8, section 3.3; G_x'H is in the published code",
+    ),
     Setting("error", "mean over test rows of the squared distance", "not printed, nearest in level"),
-    Setting("solver", "DCA from the square solution, to a criticality of 1e-5", "not printed (random starts)"),
+    Setting(
+        "solver",
+        "DCA from the square solution, to a criticality of 1e-5",
+        "not printed, chosen because it is the best start (theirs are random)",
+    ),
 )

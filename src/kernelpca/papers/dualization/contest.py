@@ -41,7 +41,9 @@ SETTINGS = (  # of every contest
     ),
     Setting("Laplace kernel", "exp(-|x - y| / (2 sigma^2)), sigma = 0.1 sqrt(d var X)", "printed, section 5.1"),
     Setting(
-        "centering", "kernel matrices are centered", "the text assumes centered maps; the published script has none"
+        "centering",
+        "kernel matrices are centered",
+        "printed: the text assumes centered maps; the published script has none",
     ),
     Setting(
         "randomized SVD", "scikit-learn's, 7 power iterations", "not printed, the default, as in the published script"
@@ -52,7 +54,9 @@ SETTINGS = (  # of every contest
         "printed: grown until they are enough; steps not printed, chosen from scikit-learn's default on",
     ),
     Setting(
-        "L-BFGS", "memory 10, standard normal start", "start printed, section 5; memory not printed, scipy's default"
+        "L-BFGS",
+        "memory 10, standard normal start",
+        "partly printed: the start, section 5; the memory is scipy's default",
     ),
     Setting("what is timed", "a run with the setting that was enough, not the search for it", "not printed, chosen"),
 )

@@ -240,7 +240,9 @@ EXPERIMENT = Experiment(
     settings=(
         Setting("G", "0.01 (X + X') + U D U', D_ii = exp(-c i)", "printed, section 5.1"),
         Setting(
-            "X", "n x n standard normal numbers", "not printed ('random data'), chosen as the published script draws"
+            "X",
+            "n x n standard normal numbers",
+            "not printed, chosen as the published script draws ('random data' in the text)",
         ),
         Setting("U", "orthogonal, from the QR decomposition of normal numbers", "printed: any orthogonal matrix"),
         Setting("n", "500", "not printed, chosen so that the noise (up to 0.63) leaves part of the spectrum above it"),
@@ -265,7 +267,9 @@ EXPERIMENT = Experiment(
         ),
         Setting("iterations of L-BFGS", "products with the matrix, about one each; at most 400", "not printed, chosen"),
         Setting(
-            "square roots of negative values", "their real parts, for the printed form", "as in the published script"
+            "square roots of negative values",
+            "their real parts, for the printed form",
+            "not printed, chosen by the published script",
         ),
         Setting("draws of X and U", "10; quick 2", "not printed, chosen"),
     ),

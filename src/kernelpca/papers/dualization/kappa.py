@@ -211,8 +211,8 @@ EXPERIMENT = Experiment(
         Setting(
             "components s", str(COMPONENTS), "not printed, the level of table 4; with one the curves would coincide"
         ),
-        Setting("kappa", "20 fractions of kappa max from 1 to 0.05", "not printed"),
-        Setting("splits", "60; quick 8", "not printed"),
+        Setting("kappa", "20 fractions of kappa max from 1 to 0.05", "not printed, chosen to show the rise"),
+        Setting("splits", "60; quick 8", "not printed, chosen to give the spread"),
     ),
     null="The square solution scaled to the length of Huber's, and the square solution itself, are drawn beside.",
     sizes={

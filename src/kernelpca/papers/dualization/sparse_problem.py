@@ -138,10 +138,14 @@ class SparseProblem:
 
 SETTINGS = (
     Setting("data", "1000 standard normal rows of 20 numbers", "printed, section 5.3 (random data)"),
-    Setting("kernel", "exp(-|x - y|^2 / 10)", "Gaussian is printed; the width is not, nearest to table 8 of four"),
+    Setting("kernel", "exp(-|x - y|^2 / 10)", "partly printed: Gaussian; the width is the nearest to table 8 of four"),
     Setting("centering", "none", "not printed, as in the published code and nearest to table 8"),
     Setting("reconstruction error", "of inputs, from scores G H", "not printed, nearest to table 8 of seven measures"),
     Setting("way back", "kernel ridge regression, ridge 1, same kernel and rows", "not printed, as for table 4"),
-    Setting("second measure", "variance left in feature space", "chosen: it needs no way back"),
-    Setting("solver", "DCA to a criticality of 1e-4", "not printed (until the loss stays, 1000 iterations at most)"),
+    Setting("second measure", "variance left in feature space", "not printed, chosen because it needs no way back"),
+    Setting(
+        "solver",
+        "DCA to a criticality of 1e-4",
+        "not printed, chosen to be tighter than theirs (until the loss stays, 1000 iterations at most)",
+    ),
 )

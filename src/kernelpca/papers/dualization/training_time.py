@@ -375,19 +375,21 @@ EXPERIMENT = Experiment(
         *SETTINGS,
         Setting("components", "20", "printed, section 5.1"),
         Setting("targets", "eta below 1e-2 and 1e-4", "printed, section 5.1"),
-        Setting(
-            "Gaussian kernel", "exp(-|x - y|^2 / (2 d var X))", "width not printed, chosen: about the mean distance"
-        ),
+        Setting("Gaussian kernel", "exp(-|x - y|^2 / (2 d var X))", "not printed, width chosen by the mean distance"),
         Setting(
             "Synth 1",
             "7000 x 10000 normal, neighbors correlated by 0.9; quick 1500 rows",
-            "shape printed; covariance not, chosen",
+            "partly printed: the shape; the covariance is chosen by us",
         ),
         Setting(
             "Protein", "the validation part, 2871 rows; quick 1500", "printed: 14895 rows, which are not to be had"
         ),
         Setting("RCV1", "a sample of 1747 rows; quick 1500", "printed: 20242 rows, which are not to be had"),
-        Setting("Reuters-21578 for RCV1", "11069 x 8315; quick 1500 rows", "chosen as a larger set of sparse text"),
+        Setting(
+            "Reuters-21578 for RCV1",
+            "11069 x 8315; quick 1500 rows",
+            "not printed, chosen as a larger set of sparse text",
+        ),
         Setting(
             "USPS for CIFAR-10",
             "9298 x 256; quick 1500 rows",
@@ -404,7 +406,7 @@ EXPERIMENT = Experiment(
         Setting(
             "Lanczos, exact",
             "ARPACK with tolerance 0, at most 30 restarts, once",
-            "chosen: the default, as in the published script",
+            "not printed, chosen by the published script: the default",
         ),
         Setting("repeats", "the shortest of 3, quick of 2, in turns", "printed: mean of 5"),
     ),

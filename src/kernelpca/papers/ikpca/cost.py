@@ -302,7 +302,11 @@ EXPERIMENT = Experiment(
     title="What the decomposition and the way back cost",
     source="section V",
     settings=(
-        Setting("rows, features", "up to 1200 to decompose (full: 2000), 16 times as many of the other", "not printed"),
+        Setting(
+            "rows, features",
+            "up to 1200 to decompose (full: 2000), 16 times as many of the other",
+            "not printed, chosen by time",
+        ),
         Setting("s-curve task", "n = 2000, p = 3, r = 500", "printed, section IV.A, appendix A"),
         Setting("image task", "n = 1000, p = 250, r = 10,000", "printed, section IV.B, but for r, a third of it"),
         Setting("components kept", "20", "not printed, chosen"),

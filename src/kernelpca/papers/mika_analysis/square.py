@@ -151,7 +151,7 @@ EXPERIMENT = Experiment(
     sizes={
         "full": {"repetitions": 50, "tuning": 10},
         "quick": {"repetitions": 6, "tuning": 3},
-        "tiny": {"repetitions": 2, "tuning": 1, "points": 60},
+        "tiny": {"repetitions": 2, "tuning": 1, "points": 120},
     },
     pieces=shapes.pieces,
     run=run,

@@ -248,7 +248,7 @@ EXPERIMENT = Experiment(
             "not printed, chosen as half of the number of pixels; others beside it",
         ),
         Setting("way back", "fixed point from the noisy image, at most 100 iterations", "printed (start), section 3.1"),
-        Setting("splits", "10; quick 2", "not printed (one is shown), chosen to give the spread"),
+        Setting("splits", "10; quick 2", "not printed, chosen to give the spread (one is shown)"),
     ),
     null="The noisy image itself, the training mean and the nearest training image stand beside both methods.",
     sizes={

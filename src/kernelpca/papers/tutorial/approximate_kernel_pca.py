@@ -257,12 +257,14 @@ EXPERIMENT = Experiment(
         Setting("polynomial kernel", "degree 5, (x'y)^5", "printed, section 5.5 and appendix B"),
         Setting("sum", "of these three, weights 1", "printed, section 5.5; weights of the published script"),
         Setting("pairs", "10", "printed, section 5.5"),
-        Setting("q", "50, 100, 150, 200, 250, 300", "not printed in the text, chosen to go up to most of the rows"),
+        Setting("q", "50, 100, 150, 200, 250, 300", "not printed, chosen to go up to most of the rows"),
         Setting("repetitions", "10; quick 4", "printed, section 5.5"),
         Setting("feature hashing", "5 hash functions of q/5 buckets", "not printed, those of the published script"),
         Setting("centring of Nyström", "about the landmarks' mean", "not printed, that of the published script"),
         Setting("sampling", "without replacement, from kernel values before centring", "printed, eq. 64 and 65"),
-        Setting("our Nyström", "landmarks by the library's rule, best directions in their span", "ours"),
+        Setting(
+            "our Nyström", "landmarks by the library's rule, best directions in their span", "not printed, chosen by us"
+        ),
         Setting("seeds", "one for each repetition, method and q", "not printed, chosen"),
     ),
     null="Random orthonormal vectors (similarity) and eigenvalues of q random rows without n/q (difference) stand "

@@ -246,14 +246,16 @@ EXPERIMENT = Experiment(
         Setting(
             "data", f"independent N(0, 1) entries, {WIDTH} columns", "not printed, chosen: time hangs on size alone"
         ),
-        Setting("kernel", "(x'y/16)^5", "degree of section 5.5; diagonal sampling is not uniform with it"),
+        Setting("kernel", "(x'y/16)^5", "printed: the degree, section 5.5; diagonal sampling is not uniform with it"),
         Setting(
             "n", "500, 1000, 2000, 4000 (q = 200); Nyström also 8000 to 64000 (quick 32000)", "not printed, chosen"
         ),
         Setting("q", "128, 256, 512, 1024 (n = 2000; Nyström 8000)", "not printed, chosen"),
         Setting("pairs", "all q", "printed, section 5.4: conversion costs q n^2 and q^2 n"),
-        Setting("time", "of one core, shortest of 10 repeats in turns; quick 2", "ours"),
-        Setting("rate", "2", "ours: how much the speed of an operation may change over a range of 8 in size"),
+        Setting("time", "of one core, shortest of 10 repeats in turns; quick 2", "not printed, chosen by us"),
+        Setting(
+            "rate", "2", "not printed, ours: how much the speed of an operation may change over a range of 8 in size"
+        ),
     ),
     null="Exact kernel PCA, which decomposes the whole matrix, stands beside the approximations.",
     sizes={

@@ -130,7 +130,11 @@ EXPERIMENT = Experiment(
         Setting(
             "whole information", "mean of g g' over the data, and 1e-6 of its mean diagonal", "printed; ridge chosen"
         ),
-        Setting("closed form", "diagonal, each sample belonging to one component", "ours: Sánchez et al. (2013)"),
+        Setting(
+            "closed form",
+            "diagonal, each sample belonging to one component",
+            "not printed, ours: Sánchez et al. (2013)",
+        ),
         Setting("components", "1, 2 and 10", "not printed, chosen"),
     ),
     null="Linear PCA with as many components and the part of the largest class (chance) stand beside the kernel.",
