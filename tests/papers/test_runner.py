@@ -1,5 +1,7 @@
 """Pieces run once, are kept, and survive interruption; failures and missing data cost one experiment only."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -9,13 +11,15 @@ from kernelpca.papers import store as store_module
 from kernelpca.papers.claims import Claim
 from kernelpca.papers.experiment import Experiment, Findings, Found, Setting
 from kernelpca.papers.runner import reproduce
-from kernelpca.papers.store import Done, Store
+from kernelpca.papers.store import Done, Store, keep
 
 CALLS = []
 
 
-def square(x, fail=False, stop=False):
+def square(x, fail=False, stop=False, die=False):
     CALLS.append(x)
+    if die:
+        os._exit(3)
     if fail:
         raise RuntimeError("boom")
     if stop:
@@ -78,6 +82,21 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     CALLS.clear()
     list(reproduce([experiment()], "full", store, 1))
     assert CALLS == [2]
+
+
+def test_many_experiments_share_the_processes(tmp_path):
+    several = [experiment(f"ikpca/made{i}", alone=i == 2) for i in range(4)]
+    broken = experiment("ikpca/broken", pieces=({"x": 1, "fail": True}, {"x": 2}))
+    results = list(reproduce([*several[:1], broken, *several[1:]], "full", Store(tmp_path), 2))
+    assert [bool(result.error) for result in results] == [False, True, False, False, False]
+    assert [result.findings.claims[0].measured for result in results if result.findings] == [5.0] * 4
+
+
+def test_a_process_that_dies_costs_one_experiment(tmp_path):
+    dying = experiment("ikpca/dying", pieces=({"x": 1, "die": True},))
+    results = list(reproduce([dying, experiment()], "full", Store(tmp_path), 2))
+    assert "Terminated" in results[0].error
+    assert not results[1].fails
 
 
 def test_a_failure_costs_one_experiment(tmp_path):
@@ -146,11 +165,12 @@ def test_a_fingerprint_is_of_the_library_and_one_paper():
 
 
 def test_the_store_gives_back_what_it_got(tmp_path):
-    store, piece = Store(tmp_path), {"x": 1, "name": "größe"}
+    store = Store(tmp_path)
+    path = store.path(experiment(), {"x": 1, "name": "größe"})
     values = {"a": np.arange(6.0).reshape(2, 3), "b": np.array(["x", "yz"]), "c": np.array(3)}
-    assert store.get(experiment(), piece) is None
-    store.put(experiment(), piece, Done(values, 1.5, 10**9))
-    back = store.get(experiment(), piece)
+    assert store.get(path) is None
+    keep(path, Done(values, 1.5, 10**9))
+    back = store.get(path)
     assert (back.seconds, back.peak) == (1.5, 10**9)
     for name, value in values.items():
         np.testing.assert_array_equal(back.values[name], value)

@@ -6,10 +6,14 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +24,9 @@ from kernelpca.datasets import DataError, MissingData, find
 from kernelpca.papers.drawing import styled
 from kernelpca.papers.experiment import Experiment, Findings, Found, Piece
 from kernelpca.papers.measure import measured
-from kernelpca.papers.store import Done, Store
+from kernelpca.papers.store import Done, Store, keep
+
+IDLE = 600.0  # seconds after which a process without work ends
 
 
 @dataclass(frozen=True)
@@ -76,91 +82,113 @@ def reproduce(
         Told of every Event.
     """
     told = watch or (lambda event: None)
-    for experiment in experiments:
-        result = _reproduce_one(experiment, size, store, jobs, told)
-        told(Event("finished", experiment, result=result))
-        yield result
-
-
-def _reproduce_one(experiment: Experiment, size: str, store: Store, jobs: int, watch: Watch) -> Result:
-    began = time.perf_counter()
+    upcoming: _Work | None = None
     try:
-        for name in experiment.data:
-            find(name)
-    except MissingData as error:
-        return Result(experiment, size, skipped=str(error))
-    except DataError as error:
-        return Result(experiment, size, error=str(error))
-    pieces = experiment.plan(size)
-    watch(Event("began", experiment, pieces=len(pieces)))
-    try:
-        done = _finish(experiment, pieces, store, 1 if experiment.alone else jobs, jobs > 1, watch)
-        with styled():
-            findings = experiment.conclude(Found(pieces, [one.values for one in done]))
-    except Exception as error:  # one experiment's failure must not cost the others: it is reported, and fails the run
-        text = f"{type(error).__name__}: {error}"
-        return Result(experiment, size, error=text, trace=traceback.format_exc())
-    return Result(
-        experiment,
-        size,
-        findings,
-        seconds=sum(one.seconds for one in done),
-        wall=time.perf_counter() - began,
-        peak=max(one.peak for one in done),
-        pieces=len(pieces),
-    )
-
-
-def _finish(
-    experiment: Experiment, pieces: list[Piece], store: Store, jobs: int, elsewhere: bool, watch: Watch
-) -> list[Done]:
-    """Return what every piece gave, from the store or computed now."""
-    done = {i: kept for i, piece in enumerate(pieces) if (kept := store.get(experiment, piece))}
-    for _ in done:
-        watch(Event("piece", experiment, from_store=True))
-    missing = [i for i in range(len(pieces)) if i not in done]
-    calls = {i: partial(_run, experiment.run, pieces[i]) for i in missing}
-    for i, one in _in_processes(calls, jobs, not experiment.alone) if elsewhere else _here(calls):
-        store.put(experiment, pieces[i], one)
-        done[i] = one
-        watch(Event("piece", experiment))
-    return [done[i] for i in range(len(pieces))]
-
-
-Calls = Mapping[int, Callable[[], Done]]
-
-
-def _here(calls: Calls) -> Iterator[tuple[int, Done]]:
-    for i, call in calls.items():
-        yield i, call()
-
-
-def _in_processes(calls: Calls, jobs: int, one_thread: bool) -> Iterator[tuple[int, Done]]:
-    if not calls:
-        return
-    executor = get_reusable_executor(max_workers=jobs, initializer=_prepare, initargs=(one_thread,), reuse=False)
-    try:
-        futures = {executor.submit(call): i for i, call in calls.items()}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        for this, following in zip_longest(experiments, experiments[1:]):
+            work = upcoming or _Work(this, size, store, jobs)
+            # the next one's pieces wait in line, so that no core is idle while this one ends and is drawn
+            together = following is not None and jobs > 1 and not (this.alone or following.alone)
+            upcoming = _Work(following, size, store, jobs) if together else None
+            result = work.finish(told)
+            told(Event("finished", this, result=result))
+            yield result
     finally:
-        executor.shutdown(wait=True, kill_workers=True)
+        if jobs > 1:
+            _workers(jobs).shutdown(wait=True, kill_workers=True)
 
 
-def _prepare(one_thread: bool) -> None:
-    """Leave interrupts to the process that waits, and share the cores between pieces."""
+class _Work:
+    """An experiment under way: pieces that are in the store, and those that are being computed."""
+
+    def __init__(self, experiment: Experiment, size: str, store: Store, jobs: int) -> None:
+        self.experiment, self.size, self.jobs = experiment, size, jobs
+        self.began = time.perf_counter()
+        self.skipped = self.error = ""
+        try:
+            for name in experiment.data:
+                find(name)
+        except MissingData as error:
+            self.skipped = str(error)
+        except DataError as error:
+            self.error = str(error)
+        usable = not (self.skipped or self.error)
+        self.pieces = experiment.plan(size) if usable else []
+        paths = [store.path(experiment, piece) for piece in self.pieces]
+        self.done = {i: kept for i, path in enumerate(paths) if (kept := store.get(path))}
+        threads = 1 if jobs > 1 and not experiment.alone else None
+        self.calls = {
+            i: partial(_run, experiment.run, piece, threads, path)
+            for i, (piece, path) in enumerate(zip(self.pieces, paths, strict=True))
+            if i not in self.done
+        }
+        self.futures = {} if threads is None else {_workers(jobs).submit(call): i for i, call in self.calls.items()}
+
+    def finish(self, watch: Watch) -> Result:
+        """Wait for all pieces and conclude."""
+        if self.skipped or self.error:
+            return Result(self.experiment, self.size, skipped=self.skipped, error=self.error)
+        watch(Event("began", self.experiment, pieces=len(self.pieces)))
+        for _ in self.done:
+            watch(Event("piece", self.experiment, from_store=True))
+        try:
+            for i, one in self._computed():
+                self.done[i] = one
+                watch(Event("piece", self.experiment))
+            done = [self.done[i] for i in range(len(self.pieces))]
+            with styled():
+                findings = self.experiment.conclude(Found(self.pieces, [one.values for one in done]))
+        except Exception as error:  # it must not cost the other experiments: it is reported, and fails the run
+            text = f"{type(error).__name__}: {error}"
+            return Result(self.experiment, self.size, error=text, trace=traceback.format_exc())
+        finally:
+            for future in self.futures:
+                future.cancel()
+        return Result(
+            self.experiment,
+            self.size,
+            findings,
+            seconds=sum(one.seconds for one in done),
+            wall=time.perf_counter() - self.began,
+            peak=max(one.peak for one in done),
+            pieces=len(self.pieces),
+        )
+
+    def _computed(self) -> Iterator[tuple[int, Done]]:
+        """Yield the missing pieces: in any order where they share the cores, else one after the other.
+
+        A process that dies, for want of memory perhaps, takes along whatever was in line: that is tried once more, one
+        piece at a time.
+        """
+        with suppress(BrokenProcessPool):
+            for future in as_completed(self.futures):
+                yield self.futures[future], future.result()
+        for i, call in self.calls.items():
+            if i not in self.done:
+                yield i, call() if self.jobs == 1 else _workers(self.jobs).submit(call).result()
+
+
+def _workers(jobs: int) -> Any:
+    """Return the processes that serve all experiments: starting them takes seconds."""
+    return get_reusable_executor(max_workers=jobs, timeout=IDLE, initializer=_leave_interrupts)
+
+
+def _leave_interrupts() -> None:
+    """Leave interrupts to the process that waits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if one_thread:
-        threadpool_limits(1)
 
 
-def _run(run: Callable[..., Any], piece: Piece) -> Done:
-    """Run one piece; what it warns of is the experiment's business, which says so in its notes."""
-    with warnings.catch_warnings():
+def _run(run: Callable[..., Any], piece: Piece, threads: int | None, path: Path) -> Done:
+    """Run one piece on so many threads of BLAS and keep it.
+
+    What it warns of is the experiment's business, which notes it.
+    """
+    with warnings.catch_warnings(), threadpool_limits(threads):
         warnings.simplefilter("ignore")
         values, seconds, peak = measured(partial(run, **piece))
     arrays = {name: np.asarray(value) for name, value in values.items()}
     for name, array in arrays.items():
         if array.dtype == object or name.startswith("_"):
             raise TypeError(f"A piece gave {name!r} of type {array.dtype}: give arrays of numbers or text.")
-    return Done(arrays, seconds, peak)
+    done = Done(arrays, seconds, peak)
+    keep(path, done)
+    return done

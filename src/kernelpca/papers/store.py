@@ -56,21 +56,21 @@ class Store:
         key = json.dumps([experiment.name, piece, fingerprint(experiment.paper)], sort_keys=True)
         return self.folder / experiment.name / f"{sha256(key.encode()).hexdigest()[:24]}.npz"
 
-    def get(self, experiment: Experiment, piece: Piece) -> Done | None:
+    def get(self, path: Path) -> Done | None:
         """Return a finished piece, or None if there is none that can be read."""
         try:
-            content = self.path(experiment, piece).read_bytes()
-            with np.load(BytesIO(content), allow_pickle=False) as file:
+            with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 values = {name: file[name] for name in file.files}
-        except (OSError, ValueError, BadZipFile, EOFError):
+            seconds, peak = (values.pop(name) for name in COST)
+        except (OSError, ValueError, KeyError, BadZipFile, EOFError):
             return None
-        seconds, peak = (values.pop(name) for name in COST)
         return Done(values, float(seconds), int(peak))
 
-    def put(self, experiment: Experiment, piece: Piece, done: Done) -> None:
-        """Keep a finished piece."""
-        path, buffer = self.path(experiment, piece), BytesIO()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content: dict[str, Any] = {**done.values, "_seconds": done.seconds, "_peak": done.peak}
-        np.savez_compressed(buffer, **content)
-        write_atomically(path, buffer.getvalue())
+
+def keep(path: Path, done: Done) -> None:
+    """Write a finished piece."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content: dict[str, Any] = {**done.values, **dict(zip(COST, (done.seconds, done.peak), strict=True))}
+    buffer = BytesIO()
+    np.savez_compressed(buffer, **content)
+    write_atomically(path, buffer.getvalue())

@@ -227,8 +227,8 @@ NOTES = (
     "500 random columns have similarities of 0.986 to 0.995 to exact ones, those of Gaussian projection 0.991 to "
     "0.997, and for d = 50,176 random columns are the better ones. Over the first ten axes it is 0.53 to 0.61 beside "
     "0.60 to 0.70. The tutorial compares with neither.",
-    "Algorithm 4, line 7 has X X~'u / lambda, which is right; algorithm 3 has X~ twice. Its length is 1 only on "
-    "average: the library makes its axes orthonormal and measures what they capture.",
+    "Algorithm 4, line 7 has X X~'u / lambda, which is right; algorithm 3 has X~ twice. Its length is only near "
+    "1 (0.86 to 1.05 here): the library makes its axes orthonormal and measures what they capture.",
 )
 
 EXPERIMENT = Experiment(

@@ -133,7 +133,7 @@ def make_claims(found: Found, verdicts: list[dict[str, np.ndarray]]) -> list[Cla
             expected="differ",
             evidence="The last axis with any variance (712 of 784) singles out a 6 that reaches into the upper left "
             "corner, image 14661 by 163 standard deviations, with no dot. 72 axes have no variance: 67 pixels are "
-            "constant, and pixels with ink in one or two images are multiples of each other. Which of these a program "
+            "constant, and pixels with ink in one or two images are linearly dependent. Which of these a program "
             "calls the last, and which image the rounding makes stand out, is chance. The last axis but one singles "
             "out image 46075 by 167 standard deviations, a 3 with a dot on the upper left: it and the brightest "
             "lonely dot (image 29049, a 5) are measured below.",

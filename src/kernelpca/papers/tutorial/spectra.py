@@ -283,11 +283,11 @@ IRIS = "Iris has four features (150 x 4): 50 is the number of flowers of a kind.
 NOTES = (
     "Twelve numbers of table 2 come out to the last digit with the z-score of each feature. MNIST without it needs "
     "87, 154 and 331 axes (331 twice is chance).",
-    "CIFAR: 10,000 test images need fewer axes than 50,000, because fewer rows hold less noise: 5,000 need fewer "
-    "still, 2,500 fewer again. The parabola through the three in 1/n comes within one axis of the printed "
+    "CIFAR: 10,000 test images need fewer axes than 50,000, because fewer rows have a steeper spectrum: 5,000 need "
+    "fewer still, 2,500 fewer again. The parabola through the three in 1/n comes within one axis of the printed "
     "numbers for the z-score of each feature; centering alone leads to 99, 217 and 659 (full size).",
     "Of MNIST's 784 pixels 67 are constant, and five more directions have no variance at all, because pixels that "
-    "carry ink in one or two images only are multiples of each other: 712 axes are left.",
+    "carry ink in one or two images only are linearly dependent: 712 axes are left.",
 )
 
 EXPERIMENT = Experiment(
