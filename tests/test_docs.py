@@ -49,6 +49,13 @@ def test_links_lead_somewhere(page):
         assert "://" in target or ((ROOT / page).parent / target).exists(), target
 
 
+def test_the_number_of_experiments_is_right():
+    from kernelpca.papers.catalogue import names
+
+    for page in ("README.md", "CHANGELOG.md"):
+        assert re.search(rf"\b{len(names())} experiments", (ROOT / page).read_text()), page
+
+
 def test_architecture_names_every_module():
     page = (ROOT / "docs" / "architecture.md").read_text()
     for path in (ROOT / "src" / "kernelpca").rglob("*.py"):

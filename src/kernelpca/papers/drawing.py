@@ -15,7 +15,7 @@ from kernelpca.extras import require
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
-LABEL, EDGE = 1.4, 0.06  # inches beside rows of images, and around them
+LABEL, TITLE, EDGE = 1.4, 0.25, 0.06  # inches beside rows of images, above them, and around them
 IN_ORDER = "viridis"  # colormap of a quantity
 STYLE = {
     "font.size": 9,
@@ -73,19 +73,22 @@ def draw_curves(
             axis.plot(x, mean, label=name, **look(first + i))
 
 
-def draw_images(rows: Mapping[str, Sequence[np.ndarray]], size: float = 0.62, stretch: bool = False) -> Any:
-    """Return a figure with a labelled row of gray images for each name, dark ink on white.
+def draw_images(
+    rows: Mapping[str, Sequence[np.ndarray]], size: float = 0.62, stretch: bool = False, titles: Sequence[str] = ()
+) -> Any:
+    """Return a figure with a labelled row of gray images for each name, dark ink on white, and titles of the columns.
 
     All have one scale, from the least to the largest value of the first row; with `stretch` each image has its own.
     """
     columns = max(len(images) for images in rows.values())
-    width, height = columns * size + LABEL, len(rows) * size + 2 * EDGE
+    top = TITLE if titles else EDGE
+    width, height = columns * size + LABEL, len(rows) * size + EDGE + top
     figure = require("matplotlib.figure", "papers", "A figure").Figure(figsize=(width, height))  # constrained is slow
     edges = {
         "left": (LABEL - EDGE) / width,
         "right": 1 - EDGE / width,
         "bottom": EDGE / height,
-        "top": 1 - EDGE / height,
+        "top": 1 - top / height,
     }
     axes = figure.subplots(len(rows), columns, squeeze=False, gridspec_kw={**edges, "wspace": 0.08, "hspace": 0.08})
     first = next(iter(rows.values()))
@@ -98,6 +101,8 @@ def draw_images(rows: Mapping[str, Sequence[np.ndarray]], size: float = 0.62, st
             limits = {} if stretch else {"vmin": low, "vmax": high}
             axis.imshow(image, cmap="gray_r", interpolation="nearest", **limits)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
+    for axis, title in zip(axes[0], titles, strict=False):
+        axis.set_title(title, fontsize=8)
     return figure
 
 

@@ -143,9 +143,7 @@ def draw(found: Found) -> Picture:
         values = found.where(height=height)[0]
         signs = np.sign(np.einsum("ij,ij->j", exact["vectors"], values["vectors"]))
         rows[f"{height} x {width}"] = -values["faces"] * signs[:, None, None]
-    figure = draw_images(rows, 0.95, stretch=True)
-    for i, axis in enumerate(figure.axes[:FACES]):
-        axis.set_title(f"{i + 1}", fontsize=8)
+    figure = draw_images(rows, 0.95, stretch=True, titles=[f"{i + 1}" for i in range(FACES)])
     return Picture(
         "eigenfaces",
         figure,

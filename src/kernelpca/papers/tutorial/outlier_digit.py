@@ -183,9 +183,7 @@ def draw(images: np.ndarray, chosen: np.ndarray, digits: np.ndarray, names: list
         f"image {i}, a {digit}\n({name})": np.clip(line, 0, 255)
         for i, digit, name, line in zip(chosen, digits, short, images, strict=True)
     }
-    figure = draw_images(rows, 1.1)
-    for axis, title in zip(figure.axes, ("image", *(f"{k} components" for k in COMPONENTS)), strict=False):
-        axis.set_title(title, fontsize=8)
+    figure = draw_images(rows, 1.1, titles=["image", *(f"{k} components" for k in COMPONENTS)])
     return Picture(
         "outliers",
         figure,
