@@ -7,7 +7,7 @@ INPUTS := pyproject.toml src/kernelpca/__init__.py
 
 .PHONY: demo test lint types check claims reproduce bench clean
 
-CLAIMS := ikpca/ecg
+CLAIMS := ikpca/ecg ikpca/s-curve digest/diagonalizations digest/centering mika-analysis/half-circle dualization/kappa tutorial/eigenfaces tutorial/approximate-kernel-pca tutorial/histogram-kernels
 
 demo: $(VENV)/.demo
 	$(BIN)/kernelpca demo --out demo
