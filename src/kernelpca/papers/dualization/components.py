@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
     source="figure 2",
     settings=(
         *SETTINGS,
-        Setting("rows", "15000; quick 3000", "printed, section 5.1"),
+        Setting("rows", "15000; quick 2000", "printed, section 5.1"),
         Setting(
             "data",
             "256 standard normal numbers a row",
@@ -166,12 +166,12 @@ EXPERIMENT = Experiment(
     null="Random directions: eta of the best directions in the span of s random vectors is in the table.",
     sizes={
         "full": {"n": 15_000, "components": [5, 10, 20, 50, 100], "repeats": 1},
-        "quick": {"n": 3000, "components": [5, 20, 80], "repeats": 2},
+        "quick": {"n": 2000, "components": [5, 20, 80], "repeats": 2},
         "tiny": {"n": 150, "components": [3, 8], "repeats": 1},
     },
     pieces=pieces,
     run=run,
     conclude=conclude,
-    seconds={"full": 400, "quick": 25},
+    seconds={"full": 400, "quick": 20},
     alone=True,
 )
