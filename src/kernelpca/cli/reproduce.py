@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from kernelpca.papers.catalogue import PAPERS, names, select
@@ -109,8 +109,8 @@ class Bars:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[spent]}"),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[of]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=console,
@@ -123,7 +123,9 @@ class Bars:
 
     def __enter__(self) -> Bars:
         self._progress.start()
-        self._all = self._progress.add_task("all experiments (s)", total=int(sum(self._costs.values())), spent="")
+        self._all = self._progress.add_task(
+            "all experiments", total=sum(self._costs.values()), of=f"of {len(self._costs)}"
+        )
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -134,7 +136,7 @@ class Bars:
         name = event.experiment.name
         if event.kind == "began":
             self._pieces = max(event.pieces, 1)
-            self._one = self._progress.add_task(name, total=event.pieces, spent="pieces")
+            self._one = self._progress.add_task(name, total=event.pieces, of=f"of {event.pieces} pieces")
         elif event.kind == "piece":
             self._progress.advance(self._one)
             self._progress.advance(self._all, self._costs[name] / self._pieces)
