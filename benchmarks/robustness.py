@@ -23,20 +23,20 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import rankdata
-from sklearn.datasets import load_iris
 from sklearn.decomposition import KernelPCA as ScikitLearn
 from threadpoolctl import threadpool_limits
 
 from kernelpca import KernelPCA, RobustKernelPCA
 from kernelpca.kernels import RBF, Kernel, Laplacian
 from kernelpca.papers.dualization import L1KernelPCA, UnsquaredKernelPCA
+from kernelpca.papers.dualization.contaminated_iris import OUTLIERS, TRAIN, Split, squared_error
 from kernelpca.preimage import Ridge
 from kernelpca.solvers import Dca
 from tables import RESULTS, Table
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 TAUS, COMPONENTS = (10, 25, 50, 75, 100), (1, 2, 3, 4, 5)
-TRAIN, OUTLIERS, FEATURES = 120, 9, 4
+FEATURES = 4
 TOL = 1e-5  # criticality of dual solutions
 SAME = 1e-10  # kernel values that differ less are the same: outliers farther out change nothing then
 TIE = 1e-3  # errors that differ by less than this part are equal
@@ -77,34 +77,7 @@ Figures = dict[Any, float]
 # data and the way back
 
 
-@dataclass(frozen=True)
-class Split:
-    """Rows to train on before they are contaminated, factors of the first OUTLIERS of them, and clean test rows."""
-
-    clean: np.ndarray
-    factors: np.ndarray
-    test: np.ndarray
-
-    @classmethod
-    def draw(cls, seed: int) -> Split:
-        """Shuffle Iris and draw standard normal factors: one draw serves every tau."""
-        rng = np.random.default_rng(seed)
-        X = load_iris().data[rng.permutation(150)]
-        return cls(X[:TRAIN], rng.standard_normal(OUTLIERS), X[TRAIN:])
-
-    def contaminated(self, tau: float) -> np.ndarray:
-        """(n, d): the first rows times a normal number each."""
-        X = self.clean.copy()
-        X[:OUTLIERS] *= tau * self.factors[:, None]
-        return X
-
-
 FLAGS = np.arange(TRAIN) < OUTLIERS
-
-
-def squared_error(answers: np.ndarray, truth: np.ndarray) -> float:
-    """Return the mean over rows of the squared distance: so many times the mean over entries as there are columns."""
-    return float(np.square(answers - truth).sum(axis=1).mean())
 
 
 def told_apart(marks: np.ndarray) -> float:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.signal import lfilter
 
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import RBF, Kernel, Laplacian
+from kernelpca.papers.dualization.tasks import correlated, variance
 from tables import data_file
 
 
@@ -41,13 +41,6 @@ class Task:
         return K
 
 
-def variance(X: Any) -> float:
-    """Return the variance of all entries."""
-    if sparse.issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(X.var())
-
-
 def laplace(X: Any) -> Kernel:
     """Return the paper's Laplace kernel for X."""
     return Laplacian(1 / (0.01 * X.shape[1] * variance(X)), norm="euclidean")
@@ -66,13 +59,6 @@ def median(X: Any) -> Kernel:
 def noise(n: int, d: int = 256) -> np.ndarray:
     """Return standard normal rows."""
     return np.random.default_rng(1).standard_normal((n, d))
-
-
-def correlated(n: int = 7000, d: int = 10_000) -> np.ndarray:
-    """Return Gaussian rows of a fixed covariance: neighboring features correlate by 0.9."""
-    Z = np.random.default_rng(2).standard_normal((n, d))
-    Z[:, 1:] *= np.sqrt(1 - 0.9**2)
-    return lfilter([1.0], [1.0, -0.9], Z, axis=1)
 
 
 def decaying(c: float, n: int = 3000) -> np.ndarray:

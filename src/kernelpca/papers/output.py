@@ -87,12 +87,13 @@ class Output:
         }
         for picture in findings.pictures if findings else ():
             path = self.folder / "figures" / f"{experiment.name.replace('/', '-')}-{picture.name}"
-            for kind in ("png", "svg"):
-                image = as_bytes(picture.figure, kind)
+            images = {kind: as_bytes(picture.figure, kind) for kind in ("png", "svg")}
+            for kind, image in images.items():
                 write_atomically(path.with_name(f"{path.name}.{kind}"), image)
-                self._images[f"{path.name}.{kind}"] = image
+            file = f"figures/{path.name}.png"
+            self._images[file] = images["png"]
             record["pictures"].append(
-                {"name": picture.name, "paper": picture.paper, "ours": picture.ours, "file": f"figures/{path.name}.png"}
+                {"name": picture.name, "paper": picture.paper, "ours": picture.ours, "file": file}
             )
         return record
 
@@ -116,8 +117,7 @@ class Output:
 
     def _shown(self, record: dict[str, Any]) -> dict[str, Any]:
         pictures = [
-            {**picture, "address": data_address(self._images[Path(picture["file"]).name])}
-            for picture in record["pictures"]
+            {**picture, "address": data_address(self._images[picture["file"]])} for picture in record["pictures"]
         ]
         return {**record, "pictures": pictures}
 
