@@ -61,6 +61,17 @@ def test_gram_matrix_is_the_centered_formula(X: np.ndarray, kernel: str) -> None
     assert (G == G.T).all()
 
 
+def test_the_judge_knows_eigenvalues_that_are_repeated() -> None:
+    """Copies of rows make eigenvalues repeat, and a Krylov space of one vector has each of them once."""
+    values = np.repeat([3.0, 2.0, 1.0, 0.01], [8, 8, 8, 976])
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((1000, 1000)))[0]
+    G = made_symmetric(Q * values @ Q.T)
+    problem = Problem(G, 20)
+    assert problem.best == pytest.approx(8 * 3 + 8 * 2 + 4, rel=1e-6)
+    alone = lanczos(problem, 0.3).values
+    assert alone.sum() < 0.9 * problem.best
+
+
 def test_sparse_rows_give_the_same_matrix(X: np.ndarray) -> None:
     X = np.where(X > 0.5, X, 0)
     rows = sparse.csr_matrix(X)
