@@ -11,8 +11,17 @@ import numpy as np
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.cost import dense_bytes
 from kernelpca.estimators.exact import Request, fit_gram, zero_level
-from kernelpca.estimators.linear import BLOCK_SIZE, CenteredRows, DenseRows, RowsGram, SmallGram, orthonormalize, rotate
-from kernelpca.estimators.plan import Plan
+from kernelpca.estimators.linear import (
+    BLOCK_SIZE,
+    EPS,
+    CenteredRows,
+    DenseRows,
+    RowsGram,
+    SmallGram,
+    orthonormalize,
+    rotate,
+)
+from kernelpca.estimators.plan import GIVEN, Plan
 from kernelpca.features.projections import Projection
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import Dense
@@ -82,7 +91,7 @@ def exact_axes(rows: CenteredRows, by: str, request: Request, path: str, why: st
     plan = replace(
         found.plan,
         path=path,
-        reason=f"{why}; {found.plan.reason.removesuffix('; the matrix was given')}",
+        reason=f"{why}; {found.plan.reason.removesuffix(GIVEN)}",
         predicted_bytes=held + found.plan.predicted_bytes,
         memory_limit=limit,
     )
@@ -181,7 +190,7 @@ def _refined(
     rows: CenteredRows, V: np.ndarray, rule: Components, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Bring V (n, m) to axes C (k, d), as many as the rule needs; also the values, the total and how many to keep."""
-    total = float(rows.squares(0).sum())
+    total, rounding = float(rows.squares(0).sum()), 4 * EPS * rows.taken_off()
     k = min(rule.first_guess(V.shape[1]), V.shape[1])
     while True:
         C = rows.adjoint(V[:, :k].astype(np.float64, copy=False), rows.dtype)
@@ -190,7 +199,7 @@ def _refined(
         values, U = np.linalg.eigh(inner(Z, Z))
         values, U = np.maximum(values[::-1], 0.0), U[:, ::-1]
         rotate(C, U)
-        values[values <= zero_level(values, 0.0, rows.dtype)] = 0.0
+        values[values <= zero_level(values, rounding, rows.dtype, exact_scores=True)] = 0.0
         kept = rule.select(values, total, 0.0, V.shape[1])
         if kept is not None:
             return C, values, total, kept
