@@ -21,6 +21,8 @@ FOUNDATIONS = {
     "metrics",
     "atomic",
     "datasets",
+    "remote",
+    "io",
 }
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
@@ -32,6 +34,7 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "preimage": 6,
     "estimators": 7,
     "sklearn": 8,
+    "dask": 8,
     "__init__": 9,
     "pages": 9,
     "papers": 10,

@@ -8,19 +8,23 @@
 from kernelpca.estimators import (
     PCA,
     DualKernelPCA,
+    IncrementalKernelPCA,
     InvertibleKernelPCA,
     KernelPCA,
     RobustKernelPCA,
     SparseKernelPCA,
 )
+from kernelpca.io import open_data
 
 __version__ = "0.1.0.dev0"
 __all__ = [
     "PCA",
     "DualKernelPCA",
+    "IncrementalKernelPCA",
     "InvertibleKernelPCA",
     "KernelPCA",
     "RobustKernelPCA",
     "SparseKernelPCA",
     "__version__",
+    "open_data",
 ]

@@ -7,12 +7,13 @@ Centring is folded into W and b once, at fit time, so projecting is written once
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kernelpca.features.protocol import Features
 from kernelpca.kernels.base import Rows
+from kernelpca.remote import RemoteRows
 from kernelpca.solvers.certificate import Certificate
 
 
@@ -54,6 +55,16 @@ class Decomposition:
     mean_square: float
     certificate: Certificate
     positive_definite: bool
+
+    @property
+    def elsewhere(self) -> RemoteRows | None:
+        """The rows that features are kernel values with, where they are not here."""
+        anchors = getattr(self.features, "anchors", None)
+        return anchors if isinstance(anchors, RemoteRows) else None
+
+    def with_anchors(self, anchors: Rows) -> Decomposition:
+        """Return the same with these rows in their place."""
+        return replace(self, features=replace(self.features, anchors=anchors))  # type: ignore[type-var]
 
     @property
     def ratio(self) -> np.ndarray:

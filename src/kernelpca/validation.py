@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
+from kernelpca.io.table import Table
+
 
 def as_generator(random_state: Any) -> np.random.Generator:
     """Return a Generator for a seed, a Generator or a RandomState; None is a fixed seed, so that fits repeat."""
@@ -25,6 +27,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 def check_numbers(estimator: Any, X: Any, *, reset: bool, sparse: bool = False, least_rows: int = 1) -> Any:
     """Return X as a float array (or CSR matrix), with names and number of features noted or compared."""
+    X = X.named() if isinstance(X, Table) else X
     try:
         return validate_data(
             estimator,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.cost import SAMPLE, Rates, calibrate
 from kernelpca.estimators.directions import (
     Directions,
+    Planner,
     extension,
     pad,
     pursue_features,
@@ -23,16 +25,17 @@ from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
 from kernelpca.estimators.plan import Plan
 from kernelpca.features.error import estimate_error
-from kernelpca.features.moments import gather
+from kernelpca.features.moments import Moments, gather
 from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap, move
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.remote import RemoteRows
 from kernelpca.solvers.certificate import Approximation
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.protocol import Dual, leading_signs
 from kernelpca.tall import by_rows
-from kernelpca.tiles import all_tiles, one_blas_thread
+from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 
 PILOT = 256  # rows whose mean is near that of all
 LOOKED_AT = 1024  # rows whose largest score says which sign a component has
@@ -97,8 +100,12 @@ def _explain(approximation: FeatureMap, layout: Layout, request: Request, rates:
 
 
 def _rates(kernel: Kernel, X: Rows, layout: Layout) -> Rates:
-    """Return the speed of this machine in the precision that features are made in."""
-    return calibrate(kernel, move(X[: min(n_rows(X), SAMPLE)], None, layout.dtype))
+    """Return the speed of this machine, or of as many threads as there are elsewhere, in the features' precision."""
+    rates = calibrate(kernel, move(X[: min(n_rows(X), SAMPLE)], None, layout.dtype))
+    if not isinstance(X, RemoteRows):
+        return rates
+    times = X.threads / available_threads()
+    return Rates(rates.entries * times, rates.flops * times)
 
 
 def _find(
@@ -110,7 +117,8 @@ def _find(
         return plan_features(layout, mapped.name, size, k, request, rates)
 
     again = request.scores or request.pursuit is not None
-    kept = np.empty((mapped.n, mapped.width), mapped.dtype) if again and layout.keeps else None
+    keeps = again and layout.keeps and mapped.elsewhere is None
+    kept = np.empty((mapped.n, mapped.width), mapped.dtype) if keeps else None
     if layout.through_gram:
         return through_gram(mapped, layout.rows, request, weights, planner, kept), kept
 
@@ -120,12 +128,25 @@ def _find(
             kept[part] = F
         return F, squares
 
-    pilot = mapped.block(slice(0, PILOT))[0].mean(axis=0, dtype=np.float64)
-    moments = gather(all_tiles(mapped.n, 1, layout.rows), pilot, block, weights)
+    shift = near_mean(mapped)
+    if mapped.elsewhere is not None:
+        moments = mapped.elsewhere.in_blocks_of(layout.rows).gather(shift, weights)
+    else:
+        moments = gather(all_tiles(mapped.n, 1, layout.rows), shift, block, weights)
+    return find_in_moments(mapped, moments, request, planner), kept
+
+
+def near_mean(mapped: Mapped) -> np.ndarray:
+    """(width,): a point near the mean of what blocks have, about which sums lose no digits."""
+    return mapped.block(slice(0, PILOT))[0].mean(axis=0, dtype=np.float64)
+
+
+def find_in_moments(mapped: Mapped, moments: Moments, request: Request, planner: Planner) -> Directions:
+    """Find directions from the sums over all samples of what blocks have."""
     if mapped.whitening is not None:
         moments = moments.under(mapped.whitening)
     form = through_covariance if mapped.own_values is None else extension
-    return form(mapped, moments, request, planner), kept
+    return form(mapped, moments, request, planner)
 
 
 def _finish(
@@ -144,11 +165,11 @@ def _finish(
         pairs = pursue_features(mapped, found, request, request.pursuit, layout.rows, kept, weights)
     fits = []
     for directions, dual in pairs:
-        fits.append(replace(_assemble(mapped, directions, request, layout.rows, kept, dtype, rng), dual=dual))
+        fits.append(replace(assemble(mapped, directions, request, layout.rows, kept, dtype, rng), dual=dual))
     return replace(fits[-1], path=tuple(fits))
 
 
-def _assemble(
+def assemble(
     mapped: Mapped,
     found: Directions,
     request: Request,
@@ -163,7 +184,10 @@ def _assemble(
     U, mean, values = found.U * leading_signs(some), found.mean, found.values
     folded = mapped.fold(U, mean)
     missing = (request.components.count or 0) - len(values)
-    error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used) if mapped.pairs else (np.nan, np.nan, np.nan)
+    error = (np.nan, np.nan, np.nan)
+    if mapped.pairs:
+        fetch = None if mapped.elsewhere is None else mapped.elsewhere.X.fetch
+        error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used, fetch)
     evidence = Approximation(mapped.name, *error, _missed(mapped, found))
     decomposition = Decomposition(
         features=folded.features,
@@ -181,6 +205,9 @@ def _assemble(
     combination, offset = mapped.from_block(U).astype(mapped.dtype), (mean @ U).astype(mapped.dtype)
 
     def scores() -> np.ndarray:
+        if mapped.elsewhere is not None:
+            affine = partial(_scores_of, combination, offset, missing)
+            return mapped.elsewhere.in_blocks_of(rows).collect(affine).astype(dtype)
         result = np.zeros((mapped.n, len(decomposition.eigenvalues)), dtype)
 
         def work(part: slice) -> None:
@@ -191,6 +218,11 @@ def _assemble(
         return result
 
     return Fit(decomposition, found.plan, scores)
+
+
+def _scores_of(combination: np.ndarray, offset: np.ndarray, missing: int, F: np.ndarray) -> np.ndarray:
+    """(b, width) -> (b, k): scores of a block."""
+    return pad(F @ combination - offset, missing)
 
 
 def _missed(mapped: Mapped, found: Directions) -> float | None:

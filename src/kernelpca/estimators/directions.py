@@ -12,6 +12,7 @@ from kernelpca.estimators.dual import Pursuit, check_rank, pursue, with_pursuit
 from kernelpca.estimators.exact import Request, solve_for
 from kernelpca.estimators.mapped import Mapped
 from kernelpca.estimators.plan import Plan
+from kernelpca.estimators.row_map import RemoteFeatureGram
 from kernelpca.features.moments import Moments
 from kernelpca.gram import BlockedGram, CenteredGram, DenseGram, Gram, WeightedGram
 from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative
@@ -186,18 +187,14 @@ def pursue_features(
         F = mapped.block(part)[0] - mean if kept is None else kept[part]
         return F if roots is None else F * roots[part]
 
-    shift(-mean)
-
     plan = with_pursuit(found.plan, pursuit, mapped.n, len(found.values))
-    gram = BlockedGram(mapped.n, mapped.size, mapped.dtype, block, rows)
+    if mapped.elsewhere is None:
+        shift(-mean)
+        gram: BlockedGram | RemoteFeatureGram = BlockedGram(mapped.n, mapped.size, mapped.dtype, block, rows)
+    else:
+        gram = RemoteFeatureGram(mapped.n, mapped.size, mapped.elsewhere.in_blocks_of(rows), mean, roots)
     check_rank(pad(found.values, (request.components.count or 0) - len(found.values)))
-    vectors = np.empty((mapped.n, len(found.values)))
-    scaled = found.U / np.sqrt(found.values)
-
-    def work(part: slice) -> None:
-        vectors[part] = block(part) @ scaled
-
-    by_rows(mapped.n, work, rows)
+    vectors = gram.expand(found.U / np.sqrt(found.values)).astype(np.float64)
     square = Solution(found.values, vectors, vectors * found.values, found.certificate)
     pairs: list[tuple[Directions, Dual | None]] = []
     for solution in pursue(gram, square, pursuit, weights, request.options):

@@ -15,7 +15,7 @@ from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.cost import Shape, calibrate
 from kernelpca.estimators.dual import Pursuit, pursue, with_pursuit
-from kernelpca.estimators.plan import SQUARE, Plan, advise, make_plan
+from kernelpca.estimators.plan import GIVEN, SQUARE, Plan, advise, make_plan
 from kernelpca.estimators.support import Coefficients, keep_support
 from kernelpca.features.kernel import GivenFeatures, KernelFeatures
 from kernelpca.features.protocol import Features, move, origin_of
@@ -24,6 +24,7 @@ from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import PeakMemory
+from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Callback, Dual, Solution
 from kernelpca.tiles import one_blas_thread
@@ -93,6 +94,8 @@ class Fit:
 
 def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Fit:
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
+    if isinstance(X, RemoteRows):
+        return fit_remote(kernel, X, request, weights)
     planner = plan_rows(kernel, X, request)
     # on small matrices a second BLAS thread only gets in the way
     alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
@@ -110,6 +113,28 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
         fit = _decompose(gram, features, planner, request, weights, positive)
     return replace(fit, plan=fit.plan.measured(*taken()))
+
+
+def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndarray | None = None) -> Fit:
+    """Decompose the kernel matrix of rows that lie elsewhere: products are made there, all else is done here."""
+    positive = _positive(kernel, request.center)
+    kernel = kernel.for_centering() if request.center else kernel
+    features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center))
+    gram = features.anchors.gram(kernel)
+
+    def planner(k: int) -> Plan:
+        return plan_remote(gram, request, k)
+
+    with measured(gram.shape[0] >= TIMED) as taken:
+        fit = _decompose(gram, features, planner, request, weights, positive)
+    return replace(fit, plan=fit.plan.measured(*taken()))
+
+
+def plan_remote(gram: Any, request: Request, k: int | None = None) -> Plan:
+    """Return how the matrix of rows that lie elsewhere would be decomposed, and what each pass moves."""
+    plan = plan_gram(gram, request, k)
+    number = plan.solver.working_dtype(gram.dtype, request.tol, gram.shape[0])
+    return replace(plan, path="remote", reason=f"{plan.reason.removesuffix(GIVEN)}; {gram.traffic(number.itemsize)}")
 
 
 def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) -> Fit:
@@ -146,6 +171,8 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
 def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
     """Return the plan of a fit, with a prediction of its time and advice; nothing large is allocated."""
     k = request.components.first_guess(n_rows(X))
+    if isinstance(X, RemoteRows):
+        return plan_remote(X.gram(kernel), request, k)
     rates = calibrate(kernel.for_centering() if request.center else kernel, X)
     shape = shape_of(kernel, X, k, request)
     plan = make_plan(shape, request.solver, request.memory_limit, request.tol, rates=rates)

@@ -16,6 +16,7 @@ from kernelpca.gram import Gram
 from kernelpca.gram.tiled import row_bytes
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
 from kernelpca.memory import granted_bytes, readable_bytes
+from kernelpca.remote import RemoteRows
 from kernelpca.solvers.block_krylov import LARGE, SINGLE
 from kernelpca.solvers.protocol import fits_into
 
@@ -28,10 +29,11 @@ def lay_out(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request
     width = row_bytes(X) // dtype.itemsize
     single = np.dtype(np.float32)
     if request.tol >= SINGLE and n >= LARGE:
-        largest = float(np.abs(kernel.diag(spread_rows(X))).max())
+        largest = 1.0 if kernel.unit_diagonal else float(np.abs(kernel.diag(spread_rows(X))).max())
         dtype = single if fits_into(largest, n, single) else dtype
     landmarks, candidates = (r, approximation.candidates(n)) if isinstance(approximation, Nystrom) else (0, 0)
-    layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates)
+    chunks = len(X.parts) if isinstance(X, RemoteRows) else 0
+    layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates, chunks)
     layout.check()
     return layout
 
@@ -66,12 +68,13 @@ def plan_features(layout: Layout, name: str, size: int, k: int, request: Request
     shape = Shape(size, min(k, size), 0, 8)
     inner = make_plan(shape, request.solver, request.memory_limit, request.tol, given=True)
     matrix = "Gram matrix" if layout.through_gram else "covariance"
+    sums = f"; the sums that {layout.chunks} chunks move are {readable_bytes(8 * layout.r**2)} each"
     return replace(
         inner,
         path="features",
         reason=(
             f"{name}; their {matrix}, {size} x {size}, is decomposed with {type(inner.solver).__name__}; features are "
-            f"made for {layout.rows} rows at a time in {layout.dtype}"
+            f"made for {layout.rows} rows at a time in {layout.dtype}{sums if layout.chunks else ''}"
         ),
         predicted_bytes=layout.bytes + inner.predicted_bytes,
         predicted_seconds=None if rates is None else layout.seconds(rates.entries, rates.flops),

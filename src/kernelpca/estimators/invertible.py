@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernelpca.estimators.attempt import attempt
+from kernelpca.estimators.elsewhere import apply, check_remote_rows, check_remote_scores, here
 from kernelpca.estimators.kernel_pca import KernelPCA
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.way_back import Inverse, ReconstructionError
 from kernelpca.features import RandomFourier
 from kernelpca.kernels import RBF
-from kernelpca.preimage.inversion import Inversion, find_points, judge
+from kernelpca.preimage.inversion import Inversion, judge
 from kernelpca.preimage.invertible import Invertible
+from kernelpca.remote import as_remote, is_remote
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_numbers, check_reference, check_scores
@@ -172,7 +174,7 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def invert(self, Z: Any, reference: Any = None) -> Inversion:
         """Do as `inverse_transform` does, and say how good each answer is, in the feature space of the last layer."""
-        Z, rows = self._check_asked(Z, reference)
+        Z, rows = self._check_asked(here(Z, "invert"), here(reference, "invert"))
         points = self._back(Z, rows)
         space = self._last.space
         distance, reliability = judge(space, space.local(self._inputs(points)[-2]), Z)
@@ -188,7 +190,7 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def reconstruction_error(self, X: Any) -> ReconstructionError:
         """(n, d) -> squared errors of `denoise` for each sample, in input space and in that of the last features."""
-        rows = self._check_rows(X)
+        rows = self._check_rows(here(X, "reconstruction_error"))
         space = self._last.space
         Z, projection = space.project(space.local(self._inputs(rows)[-2]))
         found = self.invert(Z, rows)
@@ -202,7 +204,7 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         with attempt(self) as callback:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
-            rows = check_numbers(self, X, reset=True, least_rows=2 if self.center else 1)
+            rows: Any = self._check_training(X)
             stack = self._stack()
             seeds: Any = [self.random_state]
             if len(stack) > 1:
@@ -282,22 +284,31 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             inputs.append(layer.transform(inputs[-1]))
         return inputs
 
-    def _back(self, Z: np.ndarray, rows: np.ndarray | None, inputs: list[np.ndarray] | None = None) -> np.ndarray:
+    def _back(self, Z: Any, rows: Any, inputs: list[Any] | None = None) -> Any:
         """(n, k), (n, d) -> (n, d): from the last layer to the first, each with what it was given as reference."""
         if rows is not None and inputs is None:
             inputs = self._inputs(rows)
         points = Z
         for i in reversed(range(len(self.layers_))):
             inverse = self.layers_[i]._checked_inverse()
-            points = find_points(inverse.method, inverse.space, points, None if inputs is None else inputs[i])
+            pair = (points, None if inputs is None else inputs[i])
+            there = (as_remote(part) if is_remote(part) else part for part in pair)
+            points = apply(Inverse.points, inverse, inverse.space.width, inverse.space.dtype, *there)
         return points
 
-    def _check_rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return check_numbers(self, X, reset=False)
+    def _check_training(self, X: Any) -> Any:
+        if is_remote(X):
+            return check_remote_rows(self, X, reset=True)
+        return check_numbers(self, X, reset=True, least_rows=2 if self.center else 1)
 
-    def _check_asked(self, Z: Any, reference: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
+        return check_remote_rows(self, X, reset=False) if is_remote(X) else check_numbers(self, X, reset=False)
+
+    def _check_asked(self, Z: Any, reference: Any) -> tuple[Any, Any]:
+        check_is_fitted(self)
+        if is_remote(Z):
+            return check_remote_scores(Z, reference, self.n_components_, self.n_features_in_)
         Z = check_scores(Z, self.n_components_)
         rows = check_reference(reference, len(Z), self.n_features_in_)
         if rows is not None:

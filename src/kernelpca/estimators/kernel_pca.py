@@ -13,19 +13,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.approximate import explain_columns, explain_features, fit_columns, fit_features
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
+from kernelpca.estimators.elsewhere import apply, check_remote_rows
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
-from kernelpca.estimators.training import Training, is_block, submatrix
+from kernelpca.estimators.training import Training, counted_rows, is_block, submatrix
 from kernelpca.estimators.way_back import WayBack, check_preimage, make_inverse
 from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
-from kernelpca.kernels.base import Rows, n_rows
+from kernelpca.kernels.base import Rows, dtype_of, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.preimage import as_preimage
+from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import as_solver
 from kernelpca.solvers.protocol import Callback
 from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
@@ -170,8 +173,8 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit on X and return its scores, (n_samples, n_components_), without computing kernel values twice."""
-        fitted = self._fit(X, sample_weight, scores=True)
-        return self.transform(X) if fitted is None else fitted.scores
+        fitted = self._fit(X, sample_weight, scores=not is_remote(X))
+        return self.transform(X) if fitted is None or is_remote(X) else fitted.scores
 
     def explain_plan(self, X: Any) -> Plan:
         """Tell how `fit(X)` would go, before anything large is allocated: the path and why, memory, time, and advice.
@@ -213,7 +216,9 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 raise ValueError(
                     f"diagonal has shape {diagonal.shape}; one number for each of {n_rows(rows)} rows is needed."
                 )
-        return self._decomposition.residuals(rows, diagonal)
+        if diagonal is not None:
+            return self._decomposition.residuals(rows, diagonal)
+        return apply(Decomposition.residuals, self._decomposition, None, np.float64, rows)
 
     @available_if(knows_own_similarity)
     def score_samples(self, X: Any) -> np.ndarray:
@@ -234,7 +239,8 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _scores(self, X: Any) -> np.ndarray:
         """Return the scores as an array; `transform` may wrap them in the container that `set_output` chose."""
         check_is_fitted(self)
-        return self._decomposition.scores(self._check_rows(X, reset=False))
+        rows = self._check_rows(X, reset=False)
+        return apply(Decomposition.scores, self._decomposition, self.n_components_, dtype_of(rows), rows)
 
     def _fit(self, X: Any, sample_weight: Any, scores: bool = False) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
@@ -259,7 +265,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         if weights is not None:
             counted = weights > 0
             whole = isinstance(kernel, Precomputed) and not is_block(rows)
-            rows = submatrix(rows, counted) if whole else rows[counted]
+            rows = submatrix(rows, counted) if whole else counted_rows(rows, counted)
             weights = weights[counted] * (counted.sum() / weights.sum())
         n = n_rows(rows)
         if self.center and n < 2:
@@ -318,7 +324,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _store(self, fitted: Fit, training: Training) -> None:
         """Keep what was fitted."""
         decomposition, rows = fitted.decomposition, training.rows
-        n = n_rows(rows)
+        n = training.n
         self._decomposition = decomposition
         self.eigenvalues_ = decomposition.eigenvalues
         self.n_components_ = len(self.eigenvalues_)
@@ -335,7 +341,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 UserWarning,
                 stacklevel=4,
             )
-        self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, rows)
+        self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, training)
         whole = isinstance(self.kernel_, Precomputed) and not is_block(rows)
         self._counted = None if training.all_count or not whole else training.counted
 
@@ -346,12 +352,23 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
         least = 2 if reset and self.center else 1
+        if is_remote(X):
+            return self._check_remote(X, kernel, reset=reset)
         if isinstance(kernel, Precomputed):
             return self._check_matrix(X, reset=reset, least=least)
         if kernel.domain == "text" or (kernel.domain == "any" and not _is_numeric(X)):
             return kernel.check(X)
         rows = check_numbers(self, X, reset=reset, sparse=kernel.takes_sparse or sparse.issparse(X), least_rows=least)
         return kernel.check(rows)
+
+    def _check_remote(self, X: Any, kernel: Kernel, *, reset: bool) -> RemoteRows:
+        if kernel.domain in ("precomputed", "text"):
+            raise TypeError(
+                f"kernel={kernel!r} does not work on Dask's collections: rows of numbers are needed. Bring it into "
+                "memory with X.compute(), or choose a kernel of numbers such as 'rbf'."
+            )
+        rows = check_remote_rows(self, X, reset=reset)
+        return kernel.check(rows) if reset else rows.checked_by(kernel)
 
     def _check_matrix(self, X: Any, *, reset: bool, least: int) -> Any:
         if reset and (isinstance(X, Gram | LinearOperator) or callable(X)):

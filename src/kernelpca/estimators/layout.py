@@ -29,6 +29,8 @@ class Layout:
         Bytes granted.
     candidates : int
         Rows that landmarks are chosen from.
+    chunks : int
+        Parts of the rows that lie elsewhere; 0 where they are here.
     """
 
     n: int
@@ -38,6 +40,7 @@ class Layout:
     dtype: np.dtype
     limit: int
     candidates: int = 0
+    chunks: int = 0
 
     @property
     def through_gram(self) -> bool:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from kernelpca.estimators.exact import Request
+from kernelpca.estimators.row_map import RemoteMap, RowMap
 from kernelpca.features.kernel import GivenFeatures
 from kernelpca.features.nystrom import Nystrom, NystromFeatures
 from kernelpca.features.protocol import FeatureMap, Folded
 from kernelpca.features.span import LandmarkSpace, landmark_space
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.remote import RemoteRows
 
 LOOKED_AT = 300  # rows of a given matrix that show whether it is positive definite
 FEW = 256  # rows that show how long rows of features are
@@ -61,6 +63,8 @@ class Mapped:
     whitening : ndarray of shape (r0, r) or None
         Where `block` returns r0 numbers g instead of features: features are g times this, and it is enough to apply
         it to sums over all samples.
+    elsewhere : RemoteMap or None
+        For samples that lie elsewhere: what is done with their features where they are.
     """
 
     n: int
@@ -78,6 +82,7 @@ class Mapped:
     bounded: bool = False
     own_values: np.ndarray | None = None
     whitening: np.ndarray | None = None
+    elsewhere: RemoteMap | None = None
 
     @property
     def definite(self) -> bool:
@@ -111,34 +116,42 @@ def map_rows(
     approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request, dtype: np.dtype, rng: np.random.Generator
 ) -> Mapped:
     """Choose features for rows X of a resolved kernel, to be made in this precision."""
+    return rows_under(choose_map(approximation, kernel, X, request, dtype, rng), approximation, kernel, X)
+
+
+def choose_map(
+    approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request, dtype: np.dtype, rng: np.random.Generator
+) -> RowMap:
+    """Choose features for rows X of a resolved kernel, and what of them is made of each row."""
     features = approximation.fit(kernel, X, rng, request.center, dtype)
+    if not isinstance(features, NystromFeatures):
+        return RowMap(features, dtype)
+    k = request.components.count if request.pursuit is None else None  # other objectives need features of each sample
+    eps = float(np.finfo(dtype).eps) / 2
+    return RowMap(features, dtype, k is not None and features.space.keeps_digits(eps, k, n_rows(X), request.tol))
+
+
+def rows_under(make: RowMap, approximation: FeatureMap, kernel: Kernel, X: Rows) -> Mapped:
+    """Return rows X as they are under a map that was chosen."""
+    features = make.features
     known: dict[str, Any] = {
         "n": n_rows(X),
         "size": features.size,
-        "dtype": dtype,
+        "dtype": make.dtype,
         "signs": features.signs,
         "fold": features.fold,
         "name": features.name,
         "pairs": lambda a, b: (features.error(X[a], X[b]), kernel(X[a], X[b])),
+        "block": lambda rows: make(X[rows]),
+        "elsewhere": RemoteMap(make, X) if isinstance(X, RemoteRows) else None,
     }
     if not isinstance(features, NystromFeatures):
-        lengths = features.map_and_squares(X[:FEW], dtype)[1]
-        noise = float(np.sqrt(lengths.max()))
-        return Mapped(block=lambda rows: features.map_and_squares(X[rows], dtype), noise=noise, **known)
-    space = features.space
-    k = request.components.count if request.pursuit is None else None  # other objectives need features of each sample
-    raw = k is not None and space.keeps_digits(float(np.finfo(dtype).eps) / 2, k, n_rows(X), request.tol)
-
-    def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        C, squares = features.values_and_squares(X[rows], dtype)
-        return (space.inner_products if raw else space.coordinates)(C), squares
-
+        return Mapped(noise=float(np.sqrt(make(X[:FEW])[1].max())), **known)
     return Mapped(
-        block=block,
         used=features.indices,
         bounded=kernel.positive_definite,
-        whitening=space.R if raw else None,
-        **_of_landmarks(space, approximation),
+        whitening=features.space.R if make.raw else None,
+        **_of_landmarks(features.space, approximation),
         **known,
     )
 

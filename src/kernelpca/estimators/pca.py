@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -21,11 +22,14 @@ from kernelpca.estimators.axes import (
     factorized_axes,
 )
 from kernelpca.estimators.components import as_components
+from kernelpca.estimators.elsewhere import apply, check_remote_rows, check_remote_scores
 from kernelpca.estimators.exact import Request, measured
 from kernelpca.estimators.linear import BLOCK_SIZE, CenteredRows, DenseRows, SparseRows, centered_rows, fix_signs
+from kernelpca.estimators.remote_linear import distant_rows
 from kernelpca.features.projections import Downsample, GaussianProjection, Projection
 from kernelpca.memory import granted_bytes
 from kernelpca.parts import explain_unknown
+from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import Dense
 from kernelpca.solvers.protocol import Callback
 from kernelpca.tiles import blocks
@@ -33,6 +37,46 @@ from kernelpca.validation import as_generator, check_common, check_numbers, chec
 
 METHODS = ("auto", "svd", "covariance", "dot", "downsample", "project")
 TIMED = 2**22  # numbers in X from which measuring memory costs little beside the fit
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Orthonormal directions (k, d) through a point (d,): how rows are projected and come back."""
+
+    components: np.ndarray
+    mean: np.ndarray
+    elsewhere: None = None
+
+    def with_anchors(self, anchors: Any) -> Subspace:
+        """Return the same: it has no rows of its own."""
+        return self
+
+    def rows(self, X: Any) -> CenteredRows:
+        """Return rows about the mean."""
+        return (SparseRows if sparse.issparse(X) else DenseRows)(X, self.mean)
+
+    def scores(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n, k)."""
+        return self.rows(X).times(self.components).astype(X.dtype, copy=False)
+
+    def points(self, Z: np.ndarray) -> np.ndarray:
+        """(n, k) -> (n, d): the points that have these scores."""
+        points = np.empty((len(Z), len(self.mean)), Z.dtype)
+        for cols in blocks(points.shape[1], max(BLOCK_SIZE // len(Z), 1)):
+            points[:, cols] = Z @ self.components[:, cols] + self.mean[cols]
+        return points
+
+    def residuals(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n,): squared distances."""
+        rows, C = self.rows(X), self.components
+        if sparse.issparse(X):
+            return np.maximum(rows.squares(1) - np.square(rows.times(C), dtype=np.float64).sum(axis=1), 0.0)
+        distances = np.empty(len(X))
+        for part in blocks(len(X), max(BLOCK_SIZE // X.shape[1], 1)):
+            left = rows.tile(part, slice(None)).astype(C.dtype, copy=False)
+            left -= (left @ C.T) @ C
+            distances[part] = np.square(left, dtype=np.float64).sum(axis=1)
+        return distances
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -157,31 +201,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on the components."""
-        check_is_fitted(self)
-        return self._scores(check_numbers(self, X, reset=False, sparse=True))
+        return self._scores(self._check(X))
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
         """(n, n_components_) -> (n, d): the points of the subspace that have these scores."""
         check_is_fitted(self)
-        Z = check_scores(Z, self.n_components_)
-        points = np.empty((len(Z), self.n_features_in_), Z.dtype)
-        for cols in blocks(points.shape[1], max(BLOCK_SIZE // len(Z), 1)):
-            points[:, cols] = Z @ self.components_[:, cols] + self.mean_[cols]
-        return points
+        if is_remote(Z):
+            Z, _ = check_remote_scores(Z, None, self.n_components_, self.n_features_in_)
+        else:
+            Z = check_scores(Z, self.n_components_)
+        return apply(Subspace.points, self._subspace, self.n_features_in_, Z.dtype, Z)
 
     def residuals(self, X: Any) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each sample from the subspace: what the model leaves out."""
-        check_is_fitted(self)
-        X = check_numbers(self, X, reset=False, sparse=True)
-        rows, C = self._rows(X), self.components_
-        if sparse.issparse(X):
-            return np.maximum(rows.squares(1) - np.square(rows.times(C), dtype=np.float64).sum(axis=1), 0.0)
-        distances = np.empty(len(X))
-        for part in blocks(len(X), max(BLOCK_SIZE // X.shape[1], 1)):
-            left = rows.tile(part, slice(None)).astype(C.dtype, copy=False)
-            left -= (left @ C.T) @ C
-            distances[part] = np.square(left, dtype=np.float64).sum(axis=1)
-        return distances
+        rows = self._check(X)
+        return apply(Subspace.residuals, self._subspace, None, np.float64, rows)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """(n, d) -> (n,): minus the residuals; low values are outliers, as everywhere in scikit-learn."""
@@ -193,11 +227,18 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # the parts
 
-    def _rows(self, X: Any) -> CenteredRows:
-        return (SparseRows if sparse.issparse(X) else DenseRows)(X, self.mean_)
+    @property
+    def _subspace(self) -> Subspace:
+        return Subspace(self.components_, self.mean_)
+
+    def _check(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if is_remote(X):
+            return check_remote_rows(self, X, reset=False)
+        return check_numbers(self, X, reset=False, sparse=True)
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self._rows(X).times(self.components_).astype(X.dtype, copy=False)
+        return apply(Subspace.scores, self._subspace, self.n_components_, X.dtype, X)
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """Fit, or leave everything as it was; return the rows as they were checked."""
@@ -208,7 +249,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self._check_parameters(callback)
-        X = check_numbers(self, X, reset=True, sparse=True, least_rows=2 if self.center else 1)
+        if is_remote(X):
+            X = check_remote_rows(self, X, reset=True)
+        else:
+            X = check_numbers(self, X, reset=True, sparse=True, least_rows=2 if self.center else 1)
         weights = check_weights(sample_weight, X.shape[0])
         n = X.shape[0]
         if weights is not None:
@@ -218,7 +262,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"Only n_samples = {n} sample counts (has a positive weight): 2 are needed to center.")
         request = self._request(n, X.shape[1], callback)
         with measured(X.shape[0] * X.shape[1] >= TIMED) as taken:
-            rows = centered_rows(X, weights, bool(self.center))
+            centered = distant_rows if isinstance(X, RemoteRows) else centered_rows
+            rows = centered(X, weights, bool(self.center))
             axes = self._find(rows, request)
             fix_signs(axes.components)
         self._store(axes, rows, n)

@@ -27,6 +27,7 @@ from kernelpca.tiles import TILE
 SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
 MANY, MANY_SQUARE = 20, 8  # from this part of all components on LAPACK is faster than block Krylov, or than ARPACK
+GIVEN = "; the matrix was given"
 TIGHTEST = 4  # blocks of a basis that is still worth having
 
 
@@ -36,9 +37,10 @@ class Plan:
 
     Attributes
     ----------
-    path : {"dense", "stored", "tiled", "given"}
+    path : {"dense", "stored", "tiled", "given", "features", "remote"}
         Dense LAPACK on the stored matrix; an iterative solver on the stored matrix; an iterative solver on tiles
-        that are made anew in each pass; a matrix or operator given by the user.
+        that are made anew in each pass; a matrix or operator given by the user; features that stand for the kernel;
+        tiles that are made where the rows are (Dask).
     solver : Solver
         What solves it.
     reason : str
@@ -193,7 +195,7 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
                 f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
             )
         needed = max(start, block_bytes(solver, shape, True, passes) + summing)
-        return Plan("given", solver, why + "; the matrix was given", needed, limit)
+        return Plan("given", solver, why + GIVEN, needed, limit)
     anchors, start = shape.anchors, start_bytes(solver, shape, True)
     if shape.n <= SQUARE and anchors + shape.matrix + max(start, block_bytes(solver, shape, True)) <= limit:
         needed = anchors + shape.matrix + max(start, block_bytes(solver, shape, True, passes))

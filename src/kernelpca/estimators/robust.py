@@ -10,8 +10,10 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.dual import Pursuit
 from kernelpca.estimators.dual_kernel_pca import POINTS, DualKernelPCA, path_points
+from kernelpca.estimators.elsewhere import apply
 from kernelpca.estimators.exact import Fit
 from kernelpca.estimators.kernel_pca import KernelPCA, knows_own_similarity
 from kernelpca.estimators.training import Training
@@ -186,7 +188,8 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
             return
         residuals = fitted.residuals
         if residuals is None:
-            residuals = fitted.decomposition.residuals(training.rows)
+            model = fitted.decomposition
+            residuals = np.asarray(apply(Decomposition.residuals, model, None, np.float64, training.rows))
         level = RESIDUE * float(np.finfo(fitted.scores.dtype).eps)
         level *= float((residuals + np.square(fitted.scores).sum(axis=1)).max())
         if isinstance(self.contamination, str):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kernelpca.kernels.base import n_rows
+from kernelpca.remote import RemoteRows
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,19 @@ class Training:
         Their weights, with mean one.
     counted : ndarray of bool, or slice
         Which of the rows given they are.
+    seen : int or None
+        How many rows there were, where `rows` are only some of them.
     """
 
     rows: Any
-    weights: np.ndarray | None
-    counted: Any
+    weights: np.ndarray | None = None
+    counted: Any = field(default_factory=lambda: slice(None))
+    seen: int | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows count."""
+        return n_rows(self.rows) if self.seen is None else self.seen
 
     @property
     def all_count(self) -> bool:
@@ -45,6 +54,11 @@ class Training:
         result = np.full((len(self.counted), *values.shape[1:]), rest, values.dtype)
         result[self.counted] = values
         return result
+
+
+def counted_rows(rows: Any, counted: np.ndarray) -> Any:
+    """Keep the rows that count, wherever they are."""
+    return rows.only(counted) if isinstance(rows, RemoteRows) else rows[counted]
 
 
 def is_block(K: Any) -> bool:

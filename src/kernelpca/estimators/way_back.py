@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kernelpca.estimators.elsewhere import apply, bring, brought_here, check_remote_scores, here
 from kernelpca.estimators.exact import Fit
+from kernelpca.estimators.training import Training
 from kernelpca.features import FeatureMap
 from kernelpca.gram.budget import BUDGET
-from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.kernels.base import Kernel, Rows
 from kernelpca.preimage import Preimage, as_preimage, best_for, check_fitting
 from kernelpca.preimage.inversion import Inversion, find_points, invert
 from kernelpca.preimage.protocol import expands
 from kernelpca.preimage.space import Space
+from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.validation import check_reference, check_scores
 
 
@@ -49,6 +53,25 @@ class Inverse:
         self._ready = method is not None
 
     @property
+    def elsewhere(self) -> RemoteRows | None:
+        """The model's own rows, where they are not here."""
+        return self.space.decomposition.elsewhere
+
+    def with_anchors(self, anchors: Rows) -> Inverse:
+        """Return the same with these rows in their place."""
+        there = copy(self)
+        there.space = replace(self.space, decomposition=self.space.decomposition.with_anchors(anchors))
+        return there
+
+    def points(self, Z: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
+        """(n, k), (n, d) -> (n, d): inputs for scores."""
+        return find_points(self.method, self.space, Z, reference)
+
+    def denoised(self, rows: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, d): rows projected and brought back."""
+        return self.points(self.space.decomposition.scores(rows), rows)
+
+    @property
     def method(self) -> Preimage:
         """The method, prepared."""
         if not self._ready and self.chosen.learns:
@@ -77,24 +100,25 @@ class WayBack:
         """
         inverse = self._checked_inverse()
         Z, reference = self._check_asked(Z, reference, inverse)
-        return find_points(inverse.method, inverse.space, Z, reference)
+        width = inverse.space.width
+        return apply(Inverse.points, inverse, width, inverse.space.dtype, Z, reference)
 
     def invert(self, Z: Any, reference: Any = None) -> Inversion:
         """Do as `inverse_transform` does, and say how good each answer is."""
-        inverse = self._checked_inverse()
-        Z, reference = self._check_asked(Z, reference, inverse)
+        inverse = brought_here(self._checked_inverse())
+        Z, reference = self._check_asked(here(Z, "invert"), here(reference, "invert"), inverse)
         return invert(inverse.method, inverse.space, Z, reference)
 
     def denoise(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, d): project on the components and come back, with the samples themselves as reference."""
         inverse = self._checked_inverse()
         rows = _dense(self._check_rows(X, reset=False))
-        return find_points(inverse.method, inverse.space, inverse.space.decomposition.scores(rows), rows)
+        return apply(Inverse.denoised, inverse, inverse.space.width, inverse.space.dtype, rows)
 
     def reconstruction_error(self, X: Any) -> ReconstructionError:
         """(n, d) -> squared errors of `denoise` for each sample, in input space and in feature space."""
-        inverse = self._checked_inverse()
-        rows = _dense(self._check_rows(X, reset=False))
+        inverse = brought_here(self._checked_inverse())
+        rows = _dense(self._check_rows(here(X, "reconstruction_error"), reset=False))
         space = inverse.space
         Z, projection = space.project(space.local(rows))
         found = invert(inverse.method, space, Z, rows)
@@ -118,7 +142,9 @@ class WayBack:
             )
         return self._inverse
 
-    def _check_asked(self, Z: Any, reference: Any, inverse: Inverse) -> tuple[np.ndarray, np.ndarray | None]:
+    def _check_asked(self, Z: Any, reference: Any, inverse: Inverse) -> tuple[Any, Any]:
+        if is_remote(Z):
+            return check_remote_scores(Z, reference, self.n_components_, inverse.space.width)
         Z = check_scores(Z, self.n_components_)
         rows = check_reference(reference, len(Z), inverse.space.width)
         if rows is not None:
@@ -130,9 +156,10 @@ class WayBack:
 
 
 def make_inverse(
-    preimage: Any, kernel: Kernel, approximation: FeatureMap | None, fitted: Fit, rows: Rows
+    preimage: Any, kernel: Kernel, approximation: FeatureMap | None, fitted: Fit, training: Training
 ) -> Inverse | None:
     """Prepare the way back of a fitted model; None where there is none and none was asked for."""
+    rows = training.rows
     if not is_invertible(kernel, rows):
         return None
     method = None if preimage is None else clone(as_preimage(preimage))
@@ -141,20 +168,21 @@ def make_inverse(
     space = Space(
         fitted.decomposition,
         kernel,
-        n_rows(rows),
+        training.n,
         rows.shape[1],
-        rows.copy() if keeps else None,
+        bring(rows, limit).copy() if keeps else None,
         min(BUDGET, limit // 2),
         limit,
     )
     if method is not None and method.learns:
-        method.fit(space, rows, fitted.scores)
+        method.fit(space, bring(rows, limit), fitted.scores)
     return Inverse(space, method, approximation)
 
 
 def is_invertible(kernel: Kernel, rows: Rows) -> bool:
     """Whether there are dense rows of numbers to come back to."""
-    return kernel.domain in ("real", "nonnegative", "any") and isinstance(rows, np.ndarray) and rows.dtype.kind == "f"
+    numbers = isinstance(rows, np.ndarray | RemoteRows) and rows.dtype.kind == "f"
+    return kernel.domain in ("real", "nonnegative", "any") and numbers
 
 
 def check_preimage(preimage: Any, kernel: Kernel, approximation: FeatureMap | None, rows: Rows) -> None:
@@ -175,8 +203,8 @@ def check_preimage(preimage: Any, kernel: Kernel, approximation: FeatureMap | No
     check_fitting(method, kernel, approximation)
 
 
-def _dense(rows: Rows) -> np.ndarray:
-    if not isinstance(rows, np.ndarray):
+def _dense(rows: Rows) -> Any:
+    if not isinstance(rows, np.ndarray | RemoteRows):
         raise TypeError(
             "A pre-image comes back to dense rows of numbers, and was given sparse input: give X.toarray()."
         )

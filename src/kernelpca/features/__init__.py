@@ -1,17 +1,9 @@
 """Features that stand for a kernel: explicit maps, landmarks and sketches for data too large for the whole matrix."""
 
 from kernelpca.features.fourier import RandomFourier
-from kernelpca.features.landmarks import (
-    LANDMARKS,
-    ColumnNorm,
-    Diagonal,
-    Farthest,
-    KMeans,
-    Landmarks,
-    Leverage,
-    RPCholesky,
-    Uniform,
-)
+from kernelpca.features.kmeans import KMeans, ParallelKMeans
+from kernelpca.features.landmark_names import LANDMARKS
+from kernelpca.features.landmarks import ColumnNorm, Diagonal, Farthest, Landmarks, Leverage, RPCholesky, Uniform
 from kernelpca.features.names import APPROXIMATIONS, as_approximation
 from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.projections import (
@@ -45,6 +37,7 @@ __all__ = [
     "Landmarks",
     "Leverage",
     "Nystrom",
+    "ParallelKMeans",
     "Projection",
     "RPCholesky",
     "RandomFourier",

@@ -15,11 +15,12 @@ def estimate_error(
     n: int,
     rng: np.random.Generator,
     used: np.ndarray | None = None,
+    fetch: Callable[[np.ndarray], None] | None = None,
 ) -> tuple[float, float, float]:
     """Return the root mean square error of kernel values, its standard error, and that of the values themselves.
 
     `pairs(a, b)` takes two sets of row numbers and returns errors and kernel values of all pairs. Rows that were `used`
-    to choose the features are left out where enough others remain.
+    to choose the features are left out where enough others remain. `fetch` is told all row numbers beforehand.
     """
     rows = np.arange(n) if used is None else np.setdiff1d(np.arange(n), used)
     if len(rows) < min(n, 8):
@@ -28,6 +29,8 @@ def estimate_error(
     groups = max(1, min(GROUPS, len(rows) // (2 * side)))
     rows = rows if len(rows) > 1 else rows.repeat(2)
     chosen = rng.permutation(rows)[: 2 * side * groups].reshape(groups, 2, side)
+    if fetch is not None:
+        fetch(chosen.ravel())
     squares, values = [], []
     for first, second in chosen:
         error, value = pairs(first, second)

@@ -1,21 +1,18 @@
-"""Which rows to take as landmarks: the ways to choose them, and the rule that chooses a way."""
+"""Which rows to take as landmarks: the ways to choose them through kernel values alone."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.cluster import KMeans as ScikitKMeans
 
 from kernelpca.gram.protocol import Gram
-from kernelpca.kernels.base import Rows, n_rows
-from kernelpca.parts import Part, explain_unknown
+from kernelpca.kernels.base import Rows
+from kernelpca.parts import Part
 from kernelpca.tall import add_product, times
 from kernelpca.tiles import blocks
 
-UNEVEN = 4.0  # largest over mean k(x, x), from which few rows hold most of the variance
 COLUMNS = 256  # columns looked at together
 EXHAUSTED = 1e-7  # of the trace: what is left of it is rounding
 
@@ -93,37 +90,6 @@ class Farthest(Landmarks):
             nearest[chosen] = -np.inf
             chosen.append(int(nearest.argmax()))
         return np.array(chosen)
-
-
-class KMeans(Landmarks):
-    """The centers of as many clusters as landmarks (Zhang, Tsang and Kwok 2008); needs rows of numbers.
-
-    Parameters
-    ----------
-    max_iter : int, default=10
-        Iterations of scikit-learn's KMeans; few are enough.
-    """
-
-    candidates = 20
-
-    def __init__(self, max_iter: int = 10) -> None:
-        self.max_iter = max_iter
-
-    def select(self, gram: Gram, m: int, rng: np.random.Generator) -> np.ndarray:
-        """Refuse: centers are no rows."""
-        raise ValueError(
-            "landmarks='kmeans' needs rows of numbers, and a kernel matrix was given: choose 'rpcholesky', 'farthest' "
-            "or another way that asks for kernel values only."
-        )
-
-    def choose(self, gram: Gram, X: Rows, m: int, rng: np.random.Generator) -> tuple[Rows, None]:
-        """Return the centers."""
-        if getattr(X, "ndim", 1) != 2 or getattr(X, "dtype", np.dtype(object)).kind != "f":
-            raise ValueError("landmarks='kmeans' needs rows of numbers: choose 'rpcholesky' or 'farthest' instead.")
-        seed = int(rng.integers(2**31 - 1))
-        model = ScikitKMeans(min(m, n_rows(X)), init="random", n_init=1, max_iter=self.max_iter, random_state=seed)
-        centers = model.fit(X).cluster_centers_
-        return np.clip(centers, X.min(axis=0), X.max(axis=0)).astype(X.dtype, copy=False), None  # but for rounding
 
 
 class RPCholesky(Landmarks):
@@ -229,46 +195,6 @@ def leverage_scores(
     explained = np.square(C.astype(np.float64) @ Q) @ (1.0 / (np.maximum(values, 0.0) + ridge))
     left = np.maximum(diagonal[rows] - explained, 0.0) / ridge
     return np.clip(left, 1e-12, 1.0)
-
-
-LANDMARKS: dict[str, type[Landmarks]] = {
-    "uniform": Uniform,
-    "diagonal": Diagonal,
-    "column_norm": ColumnNorm,
-    "leverage": Leverage,
-    "kmeans": KMeans,
-    "farthest": Farthest,
-    "rpcholesky": RPCholesky,
-}
-ALIASES = {"random": "uniform", "k-means": "kmeans", "cholesky": "rpcholesky", "kcenter": "farthest"}
-
-
-def as_landmarks(given: Any, definite: bool, diagonal: np.ndarray) -> tuple[Landmarks, str]:
-    """Return a way to choose landmarks, and why, for a kernel with these k(x, x); "auto" is a rule.
-
-    Where some rows are far longer than most they are the leading components, and drawing by k(x, x)^2 finds them.
-    A matrix that is not definite has no Cholesky factor: every row is as good as any other then.
-    """
-    if isinstance(given, str) and given == "auto":
-        mean = float(np.abs(diagonal).mean(dtype=np.float64))
-        spread = float(np.abs(diagonal).max()) / mean if mean > 0 else 1.0
-        if spread > UNEVEN:
-            return Diagonal(), f"k(x, x) is up to {spread:.2g} times its mean, so long rows are preferred"
-        if not definite:
-            return Uniform(), "the kernel is not known to be positive definite, so all rows count alike"
-        return RPCholesky(), "rows that others do not explain are preferred"
-    chosen = LANDMARKS[given]() if isinstance(given, str) and given in LANDMARKS else given
-    if not isinstance(chosen, Landmarks):
-        raise ValueError(
-            explain_unknown(given, "landmarks", "kernelpca.features", ["auto", *LANDMARKS], ALIASES)
-            + " An array of row numbers, or of the landmarks themselves, will do, too."
-        )
-    if chosen.needs_definite and not definite:
-        raise ValueError(
-            f"landmarks={given!r} needs a positive definite kernel, and this one is not known to be: choose 'uniform' "
-            "or 'diagonal', or leave landmarks='auto'."
-        )
-    return chosen, "asked for"
 
 
 def draw(likelihood: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:

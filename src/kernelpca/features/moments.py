@@ -59,8 +59,23 @@ class Moments:
         second = times(np.ascontiguousarray(R.T), times(self.second, R))
         return Moments(self.shift @ R, self.weight, self.first @ R, second, self.squares)
 
+    def moved(self, shift: np.ndarray) -> Moments:
+        """Return the same sums taken about another point."""
+        d = np.asarray(shift, dtype=np.float64) - self.shift
+        cross = np.outer(d, self.first)
+        second = self.second - cross - cross.T + self.weight * np.outer(d, d)
+        return Moments(self.shift + d, self.weight, self.first - self.weight * d, second, self.squares)
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the sums with all weights multiplied by a factor."""
+        return Moments(
+            self.shift, factor * self.weight, factor * self.first, factor * self.second, factor * self.squares
+        )
+
     def merge(self, other: Moments) -> Moments:
-        """Return the sums over the rows of both, which must have the same shift."""
+        """Return the sums over the rows of both."""
+        if not np.array_equal(self.shift, other.shift):
+            other = other.moved(self.shift)
         return Moments(
             self.shift,
             self.weight + other.weight,
@@ -76,9 +91,7 @@ class Moments:
 
     def scatter(self, center: bool) -> np.ndarray:
         """(r, r): the sum of (f - c)(f - c)' about the mean, or about zero."""
-        toward = self.first / self.weight if center else -self.shift
-        cross = np.outer(toward, self.first)
-        result = self.second - cross - cross.T + self.weight * np.outer(toward, toward)
+        result = self.moved(self.mean if center else np.zeros_like(self.shift)).second
         return (result + result.T) / 2
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from kernelpca.features.kernel import KernelFeatures
-from kernelpca.features.landmarks import LANDMARKS, Landmarks, as_landmarks
+from kernelpca.features.landmark_names import LANDMARKS, as_landmarks
+from kernelpca.features.landmarks import Landmarks
 from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move, origin_of
 from kernelpca.features.span import LandmarkSpace, landmark_space
 from kernelpca.gram import Gram, TiledGram
@@ -18,6 +19,7 @@ from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import diagonal
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.parts import check_whole
+from kernelpca.remote import RemoteRows
 from kernelpca.tiles import blocks
 
 MOST = 1000  # landmarks when the user sets no number
@@ -116,7 +118,8 @@ class Nystrom(FeatureMap):
     n_landmarks : int, optional
         How many; at most one for each row. 1000, or all rows, when not given.
     landmarks : str, Landmarks or array, default="auto"
-        How they are chosen: "rpcholesky", "uniform", "diagonal", "column_norm", "leverage", "kmeans", "farthest"; or
+        How they are chosen: "rpcholesky", "uniform", "diagonal", "column_norm", "leverage", "kmeans", "kmeans||" (all
+        rows, in a few passes), "farthest"; or
         row numbers; or landmarks themselves, rows as the kernel takes them. "auto" prefers rows that others do not
         explain ("rpcholesky"), long rows where lengths in feature space differ much ("diagonal"), and takes all
         alike for kernels that are not positive definite ("uniform"); `plan_` says which it took.
@@ -231,12 +234,14 @@ class Nystrom(FeatureMap):
             Z = _checked(kernel, given, X)
             return move(Z, origin, dtype_of(X)), None, _describe(n_rows(Z), GIVEN)
         m = self.size_of(n)
-        sample = X[np.sort(rng.choice(n, min(n, LOOKED_AT), replace=False))] if n > LOOKED_AT else X
-        way, why = as_landmarks(self.landmarks, kernel.positive_definite, diagonal(kernel, sample))
+        looked_at = np.sort(rng.choice(n, LOOKED_AT, replace=False)) if n > LOOKED_AT else slice(None)
+        lengths = np.ones(1) if kernel.unit_diagonal else diagonal(kernel, X[looked_at])
+        way, why = as_landmarks(self.landmarks, kernel.positive_definite, lengths)
         name = _describe(m, f"{type(way).__name__}: {why}")
         if way.candidates is None:
-            idx = way.select(TiledGram(kernel, X), m, rng)
-            return move(X[idx], origin), idx, name
+            gram = X.gram(kernel) if isinstance(X, RemoteRows) else TiledGram(kernel, X)
+            Z, chosen = way.choose(gram, X, m, rng)
+            return move(Z, origin), chosen, name
         rows = np.sort(rng.choice(n, candidate_count(n, m, way.candidates), replace=False))
         candidates = move(X[rows], origin, dtype)
         Z, chosen = way.choose(TiledGram(kernel, candidates), candidates, m, rng)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from numbers import Integral, Real
 from typing import Any
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from kernelpca.kernels.base import Rows, dtype_of, n_rows, spread_rows
 from kernelpca.parts import Part
+from kernelpca.remote import RemoteRows
 from kernelpca.tiles import blocks, share_out
 
 DRAWN = 256  # inputs whose random numbers come from one generator: results do not depend on how parts are cut
@@ -54,6 +56,8 @@ class FittedProjection(ABC):
         """
         if X.shape[1] != self.n_inputs:
             raise ValueError(f"X has {X.shape[1]} columns; this projection takes {self.n_inputs}.")
+        if isinstance(X, RemoteRows):
+            return X.collect(partial(self.apply, origin=origin))
         if sparse.issparse(X):
             result = self._product(X.tocsr(), None)
             if origin is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
 from kernelpca.parts import Part, check_whole
+from kernelpca.remote import RemoteRows
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads
 
@@ -178,7 +179,8 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     None where that is not so, or where it would cost more than it saves: many rows, and a mean no longer than rows
     differ from it.
     """
-    if not (kernel.stationary or (center and kernel.movable)) or not isinstance(X, np.ndarray) or X.ndim != 2:
+    numbers = isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2
+    if not (numbers and (kernel.stationary or (center and kernel.movable))):
         return None
     mean = X.mean(axis=0, dtype=np.float64)
     if len(X) >= MANY and float(mean @ mean) <= float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean()):

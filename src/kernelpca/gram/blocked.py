@@ -39,9 +39,12 @@ class BlockedGram(Gram):
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
         """(n, p) -> (n, p): F (F'V)."""
-        V = check_block(V, self.shape[0]).astype(self.dtype, copy=False)
-        inner = self.combine(V).astype(self.dtype)
-        result = np.empty(V.shape, self.dtype)
+        return self.expand(self.combine(check_block(V, self.shape[0]).astype(self.dtype, copy=False)))
+
+    def expand(self, inner: np.ndarray) -> np.ndarray:
+        """(r, p) -> (n, p): F times a matrix."""
+        inner = inner.astype(self.dtype)
+        result = np.empty((self.shape[0], inner.shape[1]), self.dtype)
         by_rows(self.shape[0], lambda rows: np.matmul(self.block(rows), inner, out=result[rows]), self.rows)
         return result
 
@@ -70,6 +73,4 @@ class BlockedGram(Gram):
     def columns(self, idx: np.ndarray) -> np.ndarray:
         """(m,) -> (n, m)."""
         chosen = np.concatenate([np.empty((0, self.r), self.dtype), *(self.block(slice(i, i + 1)) for i in idx)])
-        result = np.empty((self.shape[0], len(idx)), self.dtype)
-        by_rows(self.shape[0], lambda rows: np.matmul(self.block(rows), chosen.T, out=result[rows]), self.rows)
-        return result
+        return self.expand(chosen.T)

@@ -14,7 +14,8 @@ from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import blaming_the_function
-from kernelpca.tiles import TILE, all_tiles, available_threads, blocks, half_tiles, share_out
+from kernelpca.remote import RemoteRows
+from kernelpca.tiles import TILE, Tile, all_tiles, available_threads, blocks, half_tiles, share_out
 
 FEW = 16  # rows of which entries are looked at
 
@@ -40,6 +41,7 @@ class Tiles(Gram):
     budget: int
     cache: int = 0  # bytes of tiles to keep
     keep_after: int = 0  # passes before any is kept: the first may be the last
+    adds_squares: bool = True  # whether the first pass adds up the squares of all entries
     _squares: float | None = None
     _passes: int = 0
     _size: int = 0  # rows of a kept tile
@@ -59,6 +61,10 @@ class Tiles(Gram):
     def _most_rows(self) -> int:
         return TILE
 
+    def _tiles(self, size: int) -> list[Tile]:
+        """List the tiles of a product, none larger than this; each serves its mirror image too."""
+        return half_tiles(self.shape[0], size)
+
     def _prepare(self, size: int) -> None:
         """Set memory aside for the tiles that are to be kept, if it is time for that."""
         if self._size != size:
@@ -66,7 +72,7 @@ class Tiles(Gram):
         self._passes += 1
         if self._kept or self._passes <= self.keep_after or self.cache == 0:
             return
-        tiles = half_tiles(self.shape[0], size)
+        tiles = self._tiles(size)
         ends = np.cumsum([(r.stop - r.start) * (c.stop - c.start) for r, c in tiles])
         fitting = int(np.searchsorted(ends * self.dtype.itemsize, self.cache, side="right"))
         if fitting:
@@ -83,7 +89,7 @@ class Tiles(Gram):
         most = self._size if self._size and self._kept else self._most_rows()  # kept tiles have the size they have
         size, workers = tile_size(self.budget, block_bytes, itemsize, self._workers(), self._row_bytes(), most)
         self._prepare(size)
-        count_squares = self._squares is None
+        count_squares = self.adds_squares and self._squares is None
 
         def work(own: _Partial, rows: slice, cols: slice) -> None:
             key = (rows.start, cols.start)
@@ -101,7 +107,7 @@ class Tiles(Gram):
         def make() -> _Partial:
             return _Partial(np.empty(size * size, self.dtype), block.zeros())
 
-        partials = share_out(half_tiles(n, size), work, make, workers)
+        partials = share_out(self._tiles(size), work, make, workers)
         total = partials[0].sum
         for other in partials[1:]:
             total += other.sum
@@ -216,6 +222,28 @@ class TiledGram(Tiles):
         return row_bytes(self.X)
 
 
+class CrossGram(TiledGram):
+    """[[0, C], [C', 0]] with C the kernel values of rows X with rows Y: what two parts of the data add to a product.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved.
+    X, Y : arrays of shape (n, d), (m, d)
+        The rows of both parts.
+    threads : int, optional
+        Workers.
+    """
+
+    def __init__(self, kernel: Kernel, X: np.ndarray, Y: np.ndarray, threads: int | None = None) -> None:
+        super().__init__(kernel, np.concatenate([X, Y]), threads=threads)
+        self.split = len(X)
+
+    def _tiles(self, size: int) -> list[Tile]:
+        rows, cols = blocks(self.split, size), blocks(self.shape[0] - self.split, size)
+        return [(part, slice(self.split + c.start, self.split + c.stop)) for part in rows for c in cols]
+
+
 class CallableGram(Tiles):
     """A kernel matrix given as a function of row and column numbers.
 
@@ -318,4 +346,4 @@ def diagonal(kernel: Kernel, X: Rows) -> np.ndarray:
 
 def row_bytes(X: Rows) -> int:
     """Return the bytes of one row that a kernel may copy; sparse rows and strings hardly count."""
-    return X.dtype.itemsize * X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else 0
+    return X.dtype.itemsize * X.shape[1] if isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2 else 0

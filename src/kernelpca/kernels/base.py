@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 from kernelpca.kernels.slopes import COMBINED, WITH_DISTANCE, WITH_PRODUCT, WITH_PULL, WITH_SLOPES, Slopes, pull_from
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
+from kernelpca.remote import RemoteRows, gathered
 from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
 
 if TYPE_CHECKING:
@@ -150,13 +151,13 @@ class Kernel(Part, ABC):
         if self.domain in ("any", "precomputed"):
             return X
         if self.domain == "text":
-            return check_text(X, self)
+            return check_text(gathered(X), self)
         if sparse.issparse(X) and not self.takes_sparse:
             raise TypeError(
                 f"{type(self).__name__} does not take sparse input: it is not a function of dot products. "
                 "Give X.toarray(), or use a kernel that is one (linear, polynomial, rbf, cosine, hellinger)."
             )
-        if not _is_clean(X):
+        if not (isinstance(X, RemoteRows) or _is_clean(X)):
             X = check_array(X, accept_sparse="csr" if self.takes_sparse else False, dtype=[np.float64, np.float32])
         if self.domain == "nonnegative":
             check_nonnegative(X, self)

@@ -19,7 +19,7 @@ from kernelpca.atomic import write_atomically
 from kernelpca.papers.experiment import Experiment, Piece, Values
 
 SOURCE = Path(__file__).parents[1]
-NO_RESULT = {"cli", "pages", "demo.py", "__main__.py"}  # of the package, what no result depends on
+NO_RESULT = {"cli", "pages", "dask", "io", "demo.py", "__main__.py"}  # of the package, what no result depends on
 COST = ("_seconds", "_peak")
 
 

@@ -61,7 +61,7 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     """Find inputs for scores Z (n, k) and judge them in feature space."""
     X, iterations, converged = _solve(method, space, Z, reference)
     distance, reliability = judge(space, X, Z)
-    _warn_of_unreliable(reliability, len(Z))
+    _warn_of_unreliable(reliability, len(Z), 4)
     return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
 
 
@@ -72,7 +72,7 @@ def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.nda
     deviations = np.sqrt(np.abs(model.eigenvalues) / space.n)
     unusual = (np.abs(Z) > UNUSUAL * deviations).any(axis=1)
     if unusual.any():
-        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z))
+        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z), 6)
     return _in_input_units(X, space, method)
 
 
@@ -120,12 +120,13 @@ def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray
     return clip(X, *check_bounds(method.bounds, X.shape[1], method))
 
 
-def _warn_of_unreliable(reliability: np.ndarray, n: int) -> None:
+def _warn_of_unreliable(reliability: np.ndarray, n: int, depth: int) -> None:
+    """Warn the caller of an estimator's method, so many calls above."""
     low = int((reliability < UNRELIABLE).sum())
     if low:
         warnings.warn(
             f"{low} of {n} answers have a reliability below {UNRELIABLE}: no input was found whose scores are near "
             "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth,
         )

@@ -1,0 +1,75 @@
+"""Where tasks run: on the caller's cluster if there is one, else on threads here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+
+from kernelpca.tiles import available_threads
+
+TRIES = 4  # of a pass whose workers die
+DEATHS = {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError"}
+
+
+def client() -> Any | None:
+    """Return the caller's client, if there is one and no other scheduler was asked for."""
+    if dask.config.get("scheduler", None) not in (None, "distributed", "dask.distributed"):
+        return None
+    try:
+        from distributed import get_client
+
+        return get_client()
+    except (ImportError, ValueError):
+        return None
+
+
+def total_threads() -> int:
+    """Return how many tasks run at a time."""
+    cluster = client()
+    return available_threads() if cluster is None else max(sum(cluster.nthreads().values()), 1)
+
+
+def n_workers() -> int:
+    """Return how many processes the data is spread over."""
+    cluster = client()
+    return 1 if cluster is None else max(len(cluster.nthreads()), 1)
+
+
+def run(make: Callable[[], Sequence[Any]]) -> list[Any]:
+    """Compute the tasks that `make()` lists, all in one go.
+
+    What was sent to a worker that dies is lost: then tasks are made anew and the pass begins again.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            return list(dask.compute(*make()))
+        except Exception as error:
+            missing = re.search(r"No module named '([\w.]+)'", str(error))
+            if missing:
+                raise _not_there(missing[1]) from error
+            if not (left and _worker_died(error)):
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def send(arrays: Sequence[Any]) -> Sequence[Any]:
+    """Bring arrays that many tasks need to the workers, once; on threads they are here already."""
+    cluster = client()
+    if cluster is None:
+        return [dask.delayed(array, pure=False, traverse=False) for array in arrays]
+    return cluster.scatter(list(arrays), broadcast=True, hash=False)
+
+
+def _worker_died(error: Exception) -> bool:
+    """Whether a worker's death is to blame, which a second try may mend."""
+    return any(kind.__name__ in DEATHS for kind in type(error).__mro__)
+
+
+def _not_there(module: str) -> RuntimeError:
+    return RuntimeError(
+        f"A worker of the cluster cannot import {module!r}: install kernelpca there too, in the version that is here. "
+        "With a client at hand: from distributed import PipInstall; client.register_plugin(PipInstall(['kernelpca']))."
+    )

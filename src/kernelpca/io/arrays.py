@@ -1,0 +1,178 @@
+"""Readers of files that hold arrays: NumPy's, HDF5 and zarr."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernelpca.extras import require
+from kernelpca.io.protocol import BadFile, Reader
+
+
+def check_matrix(shape: tuple[int, ...], dtype: np.dtype, path: str, what: str = "") -> None:
+    """Refuse an array that does not hold rows of numbers."""
+    if len(shape) != 2:
+        raise BadFile(f"{path}{what} has {len(shape)} dimensions, shape {tuple(shape)}; rows of numbers have 2.")
+    if dtype.kind not in "biuf":
+        raise BadFile(f"{path}{what} holds {dtype}, and numbers are needed.")
+
+
+@dataclass(frozen=True)
+class Npy(Reader):
+    """NumPy's file of one array, mapped into memory."""
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The array; only what is looked at is read."""
+        try:
+            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise BadFile(f"{self.path} is no array of numbers in NumPy's format: {error}") from error
+        check_matrix(array.shape, array.dtype, self.path)
+        return array
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.array.shape[0]
+
+    @property
+    def file_columns(self) -> int:
+        """How many columns there are."""
+        return self.array.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+        return self.array.dtype
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows, copied out of the file."""
+        return np.array(self._pick(self.array[start:stop]))
+
+
+@dataclass(frozen=True)
+class Npz(Npy):
+    """NumPy's archive of arrays, of which one is read whole: it is compressed as a whole."""
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The array that the key names, or the only one that holds rows of numbers."""
+        try:
+            with np.load(self.path, allow_pickle=False) as archive:
+                name = choose_key(self.path, self.key, list(archive.files), lambda key: archive[key].ndim == 2)
+                array = archive[name]
+        except BadFile:
+            raise
+        except Exception as error:  # zipfile and zlib have errors of many kinds for a broken archive
+            raise BadFile(f"{self.path} is no archive of arrays of numbers: {error}") from error
+        check_matrix(array.shape, array.dtype, self.path, f", array {name!r},")
+        return array
+
+
+def choose_key(path: str, key: str | None, keys: list[str], is_matrix: Any) -> str:
+    """Return which array of a file is meant, or list what there is."""
+    if key is not None:
+        if key not in keys:
+            raise BadFile(f"{path} has no array {key!r}; it has {', '.join(keys[:12]) or 'none'}.")
+        return key
+    fitting = [name for name in keys if is_matrix(name)]
+    if len(fitting) != 1:
+        found = f"{len(fitting)} arrays of rows: {', '.join(fitting[:12])}" if fitting else "no array of rows"
+        raise BadFile(f"{path} has {found}. Choose one with key='...'; it has {', '.join(keys[:12]) or 'nothing'}.")
+    return fitting[0]
+
+
+@dataclass(frozen=True)
+class Hdf5(Reader):
+    """A data set of an HDF5 file."""
+
+    @cached_property
+    def facts(self) -> tuple[str, tuple[int, int], np.dtype, int, tuple[str, ...] | None]:
+        """Name, shape, type, rows of a stored chunk, names of columns."""
+        h5py = require("h5py", "io", "Reading HDF5 files")
+        try:
+            with h5py.File(self.path, "r") as file:
+                found: dict[str, Any] = {}
+                file.visititems(lambda name, item: found.update({name: item}) if hasattr(item, "shape") else None)
+                name = choose_key(self.path, self.key, list(found), lambda key: len(found[key].shape) == 2)
+                data = found[name]
+                check_matrix(data.shape, data.dtype, self.path, f", data set {name!r},")
+                names = data.attrs.get("columns")
+                names = None if names is None else tuple(map(str, names))
+                return name, data.shape, data.dtype, data.chunks[0] if data.chunks else 1, names
+        except OSError as error:
+            raise BadFile(f"{self.path} is no HDF5 file that can be read: {error}") from error
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.facts[1][0]
+
+    @property
+    def file_columns(self) -> Sequence[str] | int:
+        """Names from the attribute "columns", or how many there are."""
+        return self.facts[1][1] if self.facts[4] is None else self.facts[4]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+        return self.facts[2]
+
+    @property
+    def step(self) -> int:
+        """Rows of a stored chunk."""
+        return self.facts[3]
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows."""
+        with require("h5py", "io", "Reading HDF5 files").File(self.path, "r") as file:
+            return self._pick(file[self.facts[0]][start:stop])
+
+
+@dataclass(frozen=True)
+class Zarr(Reader):
+    """An array of a zarr store."""
+
+    @cached_property
+    def array(self) -> Any:
+        """The array; nothing of it is read."""
+        zarr = require("zarr", "io", "Reading zarr stores")
+        try:
+            found = zarr.open(self.path, mode="r")
+        except Exception as error:  # zarr has many kinds of errors for what is no store
+            raise BadFile(f"{self.path} is no zarr store that can be read: {error}") from error
+        if not hasattr(found, "shape"):
+            arrays = dict(found.arrays())
+            found = arrays[choose_key(self.path, self.key, list(arrays), lambda key: arrays[key].ndim == 2)]
+        check_matrix(found.shape, found.dtype, self.path)
+        return found
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.array.shape[0]
+
+    @property
+    def file_columns(self) -> Sequence[str] | int:
+        """Names from the attribute "columns", or how many there are."""
+        names = self.array.attrs.get("columns")
+        return self.array.shape[1] if names is None else tuple(map(str, names))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+        return self.array.dtype
+
+    @property
+    def step(self) -> int:
+        """Rows of a stored chunk."""
+        return self.array.chunks[0]
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows."""
+        return self._pick(self.array[start:stop])

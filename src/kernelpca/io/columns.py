@@ -1,0 +1,30 @@
+"""Tables of columns, as Arrow has them, as matrices of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelpca.io.protocol import BadFile
+
+
+def common_type(path: str, types: dict[str, Any]) -> np.dtype:
+    """Return a type that holds the numbers of all columns, or say which columns hold none."""
+    wrong = [name for name, kind in types.items() if np.dtype(kind).kind not in "biuf"]
+    if wrong:
+        good = [name for name in types if name not in wrong]
+        raise BadFile(
+            f"{path} has columns that are no numbers: {', '.join(wrong[:8])}{', ...' if len(wrong) > 8 else ''}. "
+            f"Choose others with columns={good[:4]!r}."
+        )
+    dtype = np.result_type(*types.values()) if types else np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+
+
+def as_matrix(table: Any, dtype: np.dtype) -> np.ndarray:
+    """Return the columns of an arrow table side by side; what is missing is NaN."""
+    matrix = np.empty((table.num_rows, table.num_columns), dtype)
+    for i, column in enumerate(table.columns):
+        matrix[:, i] = column.cast("double").to_numpy() if column.null_count else column.to_numpy()
+    return matrix

@@ -1,0 +1,71 @@
+"""The reader of parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from kernelpca.extras import require
+from kernelpca.io.columns import as_matrix, common_type
+from kernelpca.io.protocol import BadFile, Reader
+
+
+@dataclass(frozen=True)
+class Parquet(Reader):
+    """A parquet file, or a folder of them."""
+
+    @cached_property
+    def facts(self) -> tuple[tuple[str, ...], np.dtype, tuple[int, ...], tuple[tuple[str, int], ...]]:
+        """Names, common type of the chosen columns, first rows of the row groups, and where each is."""
+        parquet = require("pyarrow.parquet", "io", "Reading parquet files")
+        files = sorted(Path(self.path).glob("*.parquet")) if Path(self.path).is_dir() else [Path(self.path)]
+        edges, places, names = [0], [], None
+        for file in files:
+            try:
+                metadata = parquet.ParquetFile(file)
+            except Exception as error:  # pyarrow has many kinds of errors for what is no such file
+                raise BadFile(f"{file} is no parquet file that can be read: {error}") from error
+            schema = metadata.schema_arrow
+            if names is None:
+                names, types = tuple(schema.names), {field.name: field.type for field in schema}
+            elif tuple(schema.names) != names:
+                raise BadFile(f"{file} has other columns than {files[0]}: give files of one table.")
+            for group in range(metadata.num_row_groups):
+                edges.append(edges[-1] + metadata.metadata.row_group(group).num_rows)
+                places.append((str(file), group))
+        if names is None:
+            raise BadFile(f"{self.path} has no parquet files in it.")
+        chosen = [names[i] for i in self.among(names)]
+        dtype = common_type(self.path, {name: types[name].to_pandas_dtype() for name in chosen})
+        return names, dtype, tuple(edges), tuple(places)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.facts[2][-1]
+
+    @property
+    def file_columns(self) -> Sequence[str]:
+        """Names of all columns."""
+        return self.facts[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+        return self.facts[1]
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return rows: of all row groups that have some of them."""
+        parquet = require("pyarrow.parquet", "io", "Reading parquet files")
+        edges, parts = self.facts[2], []
+        for (file, group), (first, end) in zip(self.facts[3], pairwise(edges), strict=True):
+            if first < stop and end > start:
+                table = parquet.ParquetFile(file).read_row_group(group, columns=list(self.columns or ()))
+                block = as_matrix(table.select(list(self.columns or ())), self.dtype)
+                parts.append(block[max(start - first, 0) : stop - first])
+        return np.concatenate(parts) if parts else np.empty((0, self.shape[1]), self.dtype)

@@ -1,0 +1,115 @@
+"""One reader for each format: the shape of a file, and any block of its rows, without the rest."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+BLOCK = 2**25  # bytes of a block of rows
+
+
+class BadFile(ValueError):
+    """A file that cannot be read as rows of numbers; it says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Reader(ABC):
+    """Rows of numbers in a file; it can be sent to another process that sees the same file.
+
+    Parameters
+    ----------
+    path : str
+        Where it is.
+    wanted : tuple of str or int, or None
+        The columns to read, by name or number; all when not given.
+    key : str or None
+        Which array of the file, where it may have several.
+    """
+
+    path: str
+    wanted: tuple[str | int, ...] | None = None
+    key: str | None = None
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    @abstractmethod
+    def file_columns(self) -> Sequence[str] | int:
+        """Names of all columns of the file, or how many there are."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> np.ndarray:
+        """Return these rows of the chosen columns."""
+
+    @property
+    def step(self) -> int:
+        """Rows in which the file is stored: blocks of multiples of that are read without waste."""
+        return 1
+
+    @cached_property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the chosen columns, where the file has names."""
+        have = self.file_columns
+        return None if isinstance(have, int) else tuple(have[i] for i in self.chosen)
+
+    @cached_property
+    def chosen(self) -> tuple[int, ...]:
+        """Numbers of the chosen columns."""
+        return self.among(self.file_columns)
+
+    def among(self, have: Sequence[str] | int) -> tuple[int, ...]:
+        """Return the numbers of the wanted columns among those of the file, given by name or only counted."""
+        count = have if isinstance(have, int) else len(have)
+        if self.wanted is None:
+            return tuple(range(count))
+        places: dict[str | int, int] = {i: i % count for i in range(-count, count)}
+        if not isinstance(have, int):
+            places |= {name: i for i, name in enumerate(have)}
+        missing = [name for name in self.wanted if name not in places]
+        if missing:
+            named = [name for name in places if isinstance(name, str)]
+            shown = ", ".join(named[:12]) + (", ..." if len(named) > 12 else "") if named else f"0 to {count - 1}"
+            raise BadFile(f"{self.path} has no column {missing[0]!r}; it has {shown}.")
+        return tuple(places[name] for name in self.wanted)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d) of the chosen columns."""
+        return self.rows, len(self.chosen)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows in memory."""
+        return self.rows * len(self.chosen) * self.dtype.itemsize
+
+    def block_rows(self) -> int:
+        """Return rows of a block of a good size."""
+        fitting = max(BLOCK // max(len(self.chosen) * self.dtype.itemsize, 1), 1)
+        return max(fitting // self.step, 1) * self.step
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave what was found out behind: files are opened anew in another process."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _all_columns(self) -> bool:
+        have = self.file_columns
+        return self.chosen == tuple(range(have if isinstance(have, int) else len(have)))
+
+    def _pick(self, block: np.ndarray) -> np.ndarray:
+        return block if self._all_columns() else block[:, list(self.chosen)]

@@ -1,0 +1,219 @@
+"""Write rows of numbers block by block: the file appears when it is whole, and an interrupted run can go on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelpca.atomic import write_atomically
+from kernelpca.extras import require
+from kernelpca.tiles import blocks
+
+BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
+Done = Callable[[int, int], None]
+Blocks = Iterator[np.ndarray]
+
+
+def write_data(
+    path: str | Path,
+    values: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    key: str | None = None,
+    force: bool = False,
+    done: Done | None = None,
+) -> Path:
+    """Write rows (n, d), or one number for each of n rows, to a file whose suffix tells the format.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to: .npy, .npz, .csv, .parquet, .h5 or .zarr.
+    values : ndarray or dask array
+        What to write. Chunks of a Dask array are computed a few at a time, so that it never has to fit into memory.
+    columns : sequence of str, optional
+        Names of the columns.
+    key : str, optional
+        What the values depend on, such as a digest of model and data. With it, blocks that an interrupted run with the
+        same key has finished are not computed again.
+    force : bool, default=False
+        Whether a file that is there may be replaced. It stays as it was until the new one is whole.
+    done : callable, optional
+        Told `done(blocks, all_blocks)` after each block.
+    """
+    path = Path(path)
+    write = WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise ValueError(
+            f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be written. Formats: {', '.join(WRITERS)}."
+        )
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
+    shape, dtype = (*values.shape, 1)[:2], values.dtype
+    names = [str(name) for name in columns] if columns is not None else None
+    if names is not None and len(names) != shape[1]:
+        raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
+    with staged(path, key) as stage:
+        parts = stage.finished(values, done)
+        with replacing(path) as new:
+            write(new, parts, shape, dtype, names)
+    return path
+
+
+class Stage:
+    """A folder beside the file, with a block in each file of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def finished(self, values: Any, done: Done | None) -> Blocks:
+        """Compute the blocks that are not here yet, and yield all of them in order."""
+        if hasattr(values, "__dask_graph__"):
+            compute = require("kernelpca.dask.files", "dask", "Writing a Dask array").computed_blocks
+            count = values.numblocks[0]
+        else:
+            cut = blocks(len(values), BLOCK_ROWS)
+            count = len(cut)
+
+            def compute(array: np.ndarray, missing: list[int]) -> Iterator[tuple[int, np.ndarray]]:
+                return ((i, array[cut[i]]) for i in missing)
+
+        missing = [i for i in range(count) if not self._path(i).exists()]
+        if done is not None:
+            done(count - len(missing), count)
+        for so_far, (i, block) in enumerate(compute(values, missing), 1):
+            self._keep(i, np.asarray(block))
+            if done is not None:
+                done(count - len(missing) + so_far, count)
+        return (np.load(self._path(i), mmap_mode="r", allow_pickle=False) for i in range(count))
+
+    def _path(self, i: int) -> Path:
+        return self.folder / f"{i:08d}.npy"
+
+    def _keep(self, i: int, block: np.ndarray) -> None:
+        path = self._path(i)
+        unfinished = path.with_suffix(".part")
+        with unfinished.open("wb") as file:
+            np.save(file, block.reshape(len(block), -1), allow_pickle=False)
+        unfinished.replace(path)
+
+
+@contextmanager
+def staged(path: Path, key: str | None) -> Iterator[Stage]:
+    """Keep finished blocks in a folder until the file is whole; with a key also after an error."""
+    folder = path.with_name(f".{path.name}.blocks")
+    note, mark = folder / "key.json", json.dumps(None if key is None else sha256(key.encode()).hexdigest())
+    if folder.exists() and (key is None or not note.exists() or note.read_text() != mark):
+        shutil.rmtree(folder)
+    folder.mkdir(exist_ok=True)
+    try:
+        write_atomically(note, mark.encode())
+        yield Stage(folder)
+    except BaseException:
+        if key is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name to write to, which becomes `path` at the end; after an error all is as it was."""
+    new = path.with_name(f".{path.stem}.new{path.suffix}")
+    _remove(new)
+    try:
+        yield new
+        if path.is_dir():
+            shutil.rmtree(path)
+        new.replace(path)
+    except BaseException:
+        _remove(new)
+        raise
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# formats
+
+
+def _npy(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(np.ascontiguousarray(part, dtype).data)
+
+
+def _npz(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    arrays = {"X": np.concatenate(list(parts))}
+    if names is not None:
+        arrays["columns"] = np.array(names)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _csv(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    arrow, csv = (require(name, "io", "Writing CSV files") for name in ("pyarrow", "pyarrow.csv"))
+    labels = names or [str(i) for i in range(shape[1])]
+    schema = arrow.schema([(label, arrow.from_numpy_dtype(dtype)) for label in labels])
+    options = csv.WriteOptions(include_header=names is not None)
+    with csv.CSVWriter(str(path), schema, write_options=options) as writer:
+        for part in parts:
+            writer.write_table(_arrow(arrow, part, schema))
+
+
+def _parquet(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    arrow, parquet = (require(name, "io", "Writing parquet files") for name in ("pyarrow", "pyarrow.parquet"))
+    schema = arrow.schema([(label, arrow.from_numpy_dtype(dtype)) for label in names or map(str, range(shape[1]))])
+    with parquet.ParquetWriter(str(path), schema) as writer:
+        for part in parts:
+            writer.write_table(_arrow(arrow, part, schema))
+
+
+def _arrow(arrow: Any, part: np.ndarray, schema: Any) -> Any:
+    return arrow.Table.from_arrays([arrow.array(np.ascontiguousarray(column)) for column in part.T], schema=schema)
+
+
+def _hdf5(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    with require("h5py", "io", "Writing HDF5 files").File(path, "w") as file:
+        _fill(file.create_dataset("X", shape, dtype, chunks=True), parts, names)
+
+
+def _zarr(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    rows = max(2**24 // max(shape[1] * dtype.itemsize, 1), 1)
+    chunks = (min(rows, max(shape[0], 1)), shape[1])
+    zarr = require("zarr", "io", "Writing zarr stores")
+    _fill(zarr.create_array(store=str(path), shape=shape, dtype=dtype, chunks=chunks), parts, names)
+
+
+def _fill(array: Any, parts: Blocks, names: list[str] | None) -> None:
+    start = 0
+    for part in parts:
+        array[start : start + len(part)] = np.asarray(part)
+        start += len(part)
+    if names is not None:
+        array.attrs["columns"] = names
+
+
+WRITERS: dict[str, Callable[[Path, Blocks, tuple[int, int], np.dtype, list[str] | None], None]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".h5": _hdf5,
+    ".zarr": _zarr,
+}

@@ -1,0 +1,279 @@
+"""Kernel PCA of streams: equal to the batch fit on the same features, whatever the batches."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from kernelpca import IncrementalKernelPCA, KernelPCA
+from kernelpca.features import Nystrom, RandomFourier, RandomReLU
+from kernelpca.features.moments import Moments
+from kernelpca.kernels import RBF, ArcCosine, Polynomial
+
+X = load_digits(return_X_y=True)[0][:900] / 16
+TIGHT = 1e-12
+MAPS = {
+    "fourier": (RBF(0.05), RandomFourier(128)),
+    "landmarks": (RBF(0.05), Nystrom(landmarks=X[::15])),
+    "polynomial": (Polynomial(degree=2, gamma=0.1), Nystrom(landmarks=X[::15])),
+    "extension": (RBF(0.05), Nystrom(landmarks=X[::15], form="extension")),
+    "relu": (ArcCosine(order=1), RandomReLU(128)),
+}
+
+
+def make(name, **parameters):
+    kernel, approximation = MAPS[name]
+    return IncrementalKernelPCA(
+        **{"n_components": 5, "kernel": kernel, "approximation": approximation, "tol": TIGHT, **parameters}
+    )
+
+
+def batch(name, rows=X, weights=None, **parameters):
+    kernel, approximation = MAPS[name]
+    given = {"n_components": 5, "kernel": kernel, "approximation": approximation, "tol": TIGHT, **parameters}
+    return KernelPCA(**given).fit(rows, sample_weight=weights)
+
+
+def stream(model, rows, size, weights=None):
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        model.partial_fit(rows[part], sample_weight=None if weights is None else weights[part])
+    return model
+
+
+def assert_same(model, other, rows=X[:50], tol=1e-8):
+    """Equal eigenvalues, variances, scores up to sign, and distances from the subspace."""
+    scale = other.eigenvalues_[0]
+    np.testing.assert_allclose(model.eigenvalues_, other.eigenvalues_, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(model.explained_variance_ratio_, other.explained_variance_ratio_, rtol=0, atol=tol)
+    A, B = model.transform(rows), other.transform(rows)
+    signs = np.sign((A * B).sum(axis=0))
+    np.testing.assert_allclose(A * signs, B, rtol=0, atol=tol * np.abs(B).max())
+    np.testing.assert_allclose(model.residuals(rows), other.residuals(rows), rtol=0, atol=10 * tol)
+
+
+# equal to the batch fit
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 100, 900])
+@pytest.mark.parametrize("name", MAPS)
+def test_equals_the_batch_fit(name, size, center):
+    if size == 1 and name != "landmarks":
+        pytest.skip("one row at a time is slow, and tested with landmarks")
+    first = 2 if size == 1 else size  # the first batch is centered on its own
+    model = make(name, center=center).partial_fit(X[:first])
+    stream(model, X[first:], size)
+    assert model.n_samples_seen_ == len(X)
+    assert_same(model, batch(name, center=center))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 899), min_size=1, max_size=6, unique=True))
+def test_neither_order_nor_batches_matter(seed, cuts):
+    rows = np.random.default_rng(seed).permutation(X)
+    model = make("landmarks")
+    for part in np.split(rows, sorted(cuts)):
+        model.partial_fit(part)
+    assert model.n_samples_seen_ == len(rows)
+    assert_same(model, batch("landmarks"))
+
+
+def test_weights_count_rows():
+    weights = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
+    weights[:2] = 1.0
+    model = stream(make("landmarks"), X, 100, weights)
+    assert model.n_samples_seen_ == (weights > 0).sum()
+    assert_same(model, batch("landmarks", weights=weights))
+    repeated = stream(make("landmarks"), np.repeat(X, weights.astype(int), axis=0), 100)
+    assert_same_directions(model, repeated)
+
+
+def assert_same_directions(model, other):
+    A, B = model.transform(X[:50]), other.transform(X[:50])
+    np.testing.assert_allclose(np.abs(A), np.abs(B), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("size", [9, 200])
+def test_forgetting_is_a_batch_fit_with_weights_that_fall(size):
+    forget = 0.01
+    weights = (1 - forget) ** np.arange(len(X))[::-1]
+    model = stream(make("landmarks", forget=forget), X, size)
+    assert_same(model, batch("landmarks", weights=weights))
+
+
+def test_a_row_of_weight_two_is_forgotten_like_two_rows():
+    weights = np.random.default_rng(0).integers(0, 4, 300).astype(float)
+    weights[:2] = 1.0
+    model = stream(make("landmarks", forget=0.02), X[:300], 50, weights)
+    repeated = stream(make("landmarks", forget=0.02), np.repeat(X[:300], weights.astype(int), axis=0), 50)
+    assert_same_directions(model, repeated)
+
+
+def test_a_model_that_forgets_follows_drifting_data():
+    rng = np.random.default_rng(0)
+    before, after = rng.standard_normal((3000, 2)) * [3, 0.1], rng.standard_normal((3000, 2)) * [0.1, 3]
+    kernel = {"kernel": "linear", "approximation": Nystrom(landmarks=np.eye(2)), "n_components": 1, "center": False}
+    remembers = IncrementalKernelPCA(**kernel).partial_fit(before).partial_fit(after)
+    forgets = IncrementalKernelPCA(**kernel, forget=0.005).partial_fit(before).partial_fit(after)
+    along = np.array([[0.0, 1.0]])
+    assert abs(forgets.transform(along)[0, 0]) > 0.999
+    assert abs(remembers.transform(along)[0, 0]) < 0.999
+
+
+def test_float32_where_the_target_allows_it():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((6000, 5))
+    loose = IncrementalKernelPCA(3, kernel=RBF(0.1), approximation=RandomFourier(64)).partial_fit(rows)
+    tight = IncrementalKernelPCA(3, kernel=RBF(0.1), approximation=RandomFourier(64), tol=1e-9).partial_fit(rows)
+    assert loose._stream.map.dtype == np.float32
+    assert tight._stream.map.dtype == np.float64
+    assert_same(loose, tight, rows[:50], tol=1e-4)
+    assert loose.transform(rows[:2]).dtype == np.float64
+
+
+def test_what_float32_cannot_tell_is_worked_out_in_float64():
+    rows = np.random.default_rng(0).standard_normal((6000, 5))
+    model = IncrementalKernelPCA(50, kernel=RBF(0.01), approximation=Nystrom(100)).partial_fit(rows)
+    assert model._stream.map.dtype == np.float64
+
+
+# merging, saving
+
+
+def test_merged_models_equal_one_model():
+    first = make("fourier").partial_fit(X[:200])
+    workers = [first.fork() for _ in range(3)]
+    assert all(worker.n_samples_seen_ == 0 for worker in workers)
+    for worker, part in zip(workers, np.array_split(X[200:], 3), strict=True):
+        stream(worker, part, 50)
+    for worker in reversed(workers):
+        assert first.merge(worker) is first
+    assert first.n_samples_seen_ == len(X)
+    assert_same(first, batch("fourier"))
+
+
+def test_merging_moves_sums_to_one_point():
+    """Models that began on other batches add up about other points; where features are the same they can be merged."""
+    a, b = make("relu").partial_fit(X[:500]), make("relu").partial_fit(X[500:])
+    assert not np.array_equal(a._stream.moments.shift, b._stream.moments.shift)
+    assert_same(a.merge(b), batch("relu"))
+
+
+def test_moments_about_another_point():
+    F = np.random.default_rng(0).standard_normal((40, 3))
+    here, there = Moments.about(np.zeros(3)), Moments.about(np.array([1.0, -2.0, 0.5]))
+    here.add(F.copy(), np.ones(40))
+    there.add(F.copy(), np.ones(40))
+    moved = here.moved(there.shift)
+    np.testing.assert_allclose(moved.first, there.first, atol=1e-12)
+    np.testing.assert_allclose(moved.second, there.second, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["pickle", "joblib"])
+def test_saved_and_resumed(tmp_path, way):
+    model = stream(make("fourier"), X[:500], 100)
+    if way == "pickle":
+        resumed = pickle.loads(pickle.dumps(model))
+    else:
+        joblib.dump(model, tmp_path / "model")
+        resumed = joblib.load(tmp_path / "model")
+    for one in (model, resumed):
+        stream(one, X[500:], 100)
+    np.testing.assert_array_equal(resumed.transform(X), model.transform(X))
+
+
+def test_a_model_is_worked_out_once_and_anew_after_a_batch(monkeypatch):
+    model = make("landmarks").partial_fit(X[:300])
+    count = []
+    concluded = IncrementalKernelPCA._conclude
+    monkeypatch.setattr(IncrementalKernelPCA, "_conclude", lambda self: count.append(1) or concluded(self))
+    before = model.eigenvalues_
+    assert model.transform(X).shape == (len(X), 5)
+    assert len(count) == 1
+    model.partial_fit(X[300:])
+    assert len(count) == 1
+    assert model.eigenvalues_[0] > before[0]
+    assert len(count) == 2
+
+
+def test_fit_begins_anew():
+    model = make("fourier").partial_fit(X[:300])
+    model.fit(X)
+    assert_same(model, batch("fourier"))
+    np.testing.assert_allclose(model.fit_transform(X), model.transform(X))
+
+
+def test_the_way_back():
+    model = stream(make("landmarks", n_components=20), X, 100)
+    noisy = X[:50] + 0.2 * np.random.default_rng(0).standard_normal((50, X.shape[1]))
+    cleaned = model.denoise(noisy)
+    assert np.square(cleaned - X[:50]).mean() < np.square(noisy - X[:50]).mean()
+    assert model.inverse_transform(model.transform(X[:5])).shape == (5, X.shape[1])
+    fourier = stream(make("fourier"), X, 100)
+    assert fourier.inverse_transform(fourier.transform(X[:5])).shape == (5, X.shape[1])
+
+
+def test_certificate_and_plan():
+    model = stream(make("landmarks"), X, 100)
+    assert "landmarks" in str(model.certificate_)
+    assert model.plan_.path == "features"
+    assert "features" in str(make("fourier").explain_plan(X[:100]))
+    assert not hasattr(clone(model), "eigenvalues_")
+
+
+# bad input
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"approximation": None}, "features must stand for the kernel"),
+        ({"approximation": "sketch"}, "features must stand for the kernel"),
+        ({"kernel": "precomputed", "approximation": "nystrom"}, "a kernel of rows"),
+        ({"preimage": "ridge"}, "learns from training rows"),
+        ({"forget": 1.0}, "such as 1e-4"),
+        ({"forget": True}, "such as 1e-4"),
+        ({"forget": "slowly"}, "such as 1e-4"),
+        ({"approximation": Nystrom(500)}, "Begin with a larger batch"),
+    ],
+)
+def test_what_a_stream_cannot_have(parameters, message):
+    model = make("fourier").set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X[:100])
+    assert not hasattr(model, "n_samples_seen_")
+
+
+def test_batches_of_another_width():
+    model = make("fourier").partial_fit(X[:100])
+    before = model.eigenvalues_
+    with pytest.raises(ValueError, match=r"Every batch needs the columns of the first one.*clone"):
+        model.partial_fit(X[:100, :10])
+    np.testing.assert_array_equal(model.eigenvalues_, before)
+
+
+def test_a_bad_batch_leaves_the_model_as_it_was():
+    model = make("fourier").partial_fit(X[:100])
+    before = model.transform(X)
+    spoilt = X[100:200].copy()
+    spoilt[3, 3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(spoilt)
+    assert model.n_samples_seen_ == 100
+    np.testing.assert_array_equal(model.transform(X), before)
+
+
+def test_models_that_cannot_be_merged():
+    model = make("fourier").partial_fit(X[:100])
+    with pytest.raises(ValueError, match="different features"):
+        model.merge(make("fourier", random_state=1).partial_fit(X[100:200]))
+    with pytest.raises(ValueError, match="which rows came first"):
+        make("fourier", forget=0.1).partial_fit(X[:100]).merge(model)
+    with pytest.raises(ValueError, match="give a batch"):
+        model.fork().transform(X)

@@ -1,0 +1,318 @@
+"""Files as rows of numbers: every format there and back, without loading what is large, and nothing half written."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA as ScikitPCA
+
+from kernelpca import KernelPCA, open_data
+from kernelpca.features import Nystrom
+from kernelpca.io import Table, write_data
+from kernelpca.io.csv import Csv
+from kernelpca.io.reading import FORMATS, reader_of
+
+X = np.round(load_digits(return_X_y=True)[0][:300, 10:18] / 16, 4)
+NAMES = tuple("abcdefgh")
+NEEDS = {".csv": "pyarrow", ".parquet": "pyarrow", ".h5": "h5py", ".zarr": "zarr", ".npy": "numpy", ".npz": "numpy"}
+WITH_NAMES = (".csv", ".parquet", ".h5", ".zarr")
+
+
+@pytest.fixture(params=NEEDS)
+def suffix(request):
+    pytest.importorskip(NEEDS[request.param])
+    return request.param
+
+
+@pytest.fixture
+def file(tmp_path, suffix):
+    return write_data(tmp_path / f"rows{suffix}", X, columns=NAMES)
+
+
+# there and back
+
+
+def test_every_format_there_and_back(file, suffix):
+    table = open_data(file)
+    np.testing.assert_array_equal(np.asarray(table), X)
+    assert table.shape == X.shape
+    assert table.columns == (NAMES if suffix in WITH_NAMES else None)
+    assert table.dtype == np.float64
+    assert len(table) == 300
+    assert not table.is_lazy
+    np.testing.assert_array_equal(table[3:5], X[3:5])
+
+
+def test_precision_is_kept(tmp_path, suffix):
+    path = write_data(tmp_path / f"single{suffix}", X.astype(np.float32))
+    values = np.asarray(open_data(path))
+    assert values.dtype == (np.float64 if suffix == ".csv" else np.float32)
+    np.testing.assert_array_equal(values.astype(np.float32), X.astype(np.float32))
+
+
+def test_some_columns(file, suffix):
+    wanted = ["c", "a"] if suffix in WITH_NAMES else [2, 0]
+    table = open_data(file, columns=wanted)
+    np.testing.assert_array_equal(np.asarray(table), X[:, [2, 0]])
+    assert table.columns == (("c", "a") if suffix in WITH_NAMES else None)
+    np.testing.assert_array_equal(np.asarray(open_data(file, columns=[-1])), X[:, [-1]])
+
+
+def test_one_number_for_each_row(tmp_path, suffix):
+    path = write_data(tmp_path / f"scores{suffix}", X[:, 0])
+    np.testing.assert_array_equal(np.asarray(open_data(path))[:, 0], X[:, 0])
+
+
+def test_npy_is_mapped_into_memory(tmp_path):
+    table = open_data(write_data(tmp_path / "rows.npy", X))
+    assert isinstance(table.values, np.memmap)
+    KernelPCA(2, approximation=Nystrom(20)).fit(table)
+
+
+def test_estimators_take_tables(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = open_data(write_data(tmp_path / "rows.csv", X, columns=NAMES))
+    model = KernelPCA(2).fit(table)
+    assert tuple(model.feature_names_in_) == NAMES
+    np.testing.assert_allclose(model.transform(table), KernelPCA(2).fit(X).transform(X))
+    other = open_data(tmp_path / "rows.csv", columns=NAMES[::-1])
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(other)
+    assert ScikitPCA(2).fit_transform(table).shape == (300, 2)
+    assert not hasattr(KernelPCA(2).fit(Table(X)), "feature_names_in_")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_text_in_other_forms(tmp_path, mark, end):
+    pytest.importorskip("pyarrow")
+    line = end or "\n"
+    path = tmp_path / "rows.csv"
+    path.write_bytes(("﻿x" + mark + '"y z"' + line + f"1{mark}2{line}3{mark}{end and line}").encode())
+    if not end:
+        path.write_bytes(path.read_bytes() + b"4")
+    table = open_data(path)
+    assert table.columns == ("x", "y z")
+    np.testing.assert_array_equal(np.asarray(table), [[1, 2], [3, 4 if not end else np.nan]])
+
+
+def test_text_without_names(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    path.write_text("1,2\n3,NA\n5,6\n")
+    table = open_data(path)
+    assert table.columns is None
+    np.testing.assert_array_equal(np.asarray(table), [[1, 2], [3, np.nan], [5, 6]])
+
+
+def test_a_folder_of_parquet_files(tmp_path):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    write_data(folder / "1.parquet", X[:100], columns=NAMES)
+    write_data(folder / "2.parquet", X[100:], columns=NAMES)
+    np.testing.assert_array_equal(np.asarray(open_data(folder)), X)
+    write_data(folder / "3.parquet", X[:5], columns=NAMES[::-1])
+    with pytest.raises(ValueError, match="other columns"):
+        open_data(folder)
+
+
+def test_which_array(tmp_path):
+    path = tmp_path / "rows.npz"
+    np.savez(path, X=X, y=X[:, 0])
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    np.savez(path, X=X, Y=X)
+    with pytest.raises(ValueError, match=r"2 arrays of rows: X, Y. Choose one with key="):
+        open_data(path)
+    np.testing.assert_array_equal(np.asarray(open_data(path, key="Y")), X)
+    with pytest.raises(ValueError, match="no array 'Z'; it has X, Y"):
+        open_data(path, key="Z")
+
+
+# files that are not loaded
+
+
+def test_any_rows_of_a_file(file, monkeypatch):
+    monkeypatch.setattr("kernelpca.io.csv.BLOCK", 1000)
+    reader = pickle.loads(pickle.dumps(reader_of(file, [3, 1])))
+    for start, stop in [(0, 300), (0, 1), (299, 300), (17, 123), (5, 5)]:
+        np.testing.assert_array_equal(reader.read(start, stop), X[start:stop][:, [3, 1]])
+
+
+def test_files_as_dask_arrays(file):
+    pytest.importorskip("dask.array")
+    table = open_data(file, chunks=77)
+    assert table.is_lazy
+    assert table.values.chunks == ((77, 77, 77, 69), (8,))
+    np.testing.assert_array_equal(np.asarray(table), X)
+    model = KernelPCA(2, approximation=Nystrom(30)).fit(table)
+    np.testing.assert_allclose(model.transform(table).compute(), model.transform(open_data(file)), atol=1e-12)
+
+
+def test_large_files_are_dask_arrays(file, suffix):
+    pytest.importorskip("dask.array")
+    if suffix == ".npy":
+        assert not open_data(file, memory_limit=1000).is_lazy
+    else:
+        assert open_data(file, memory_limit=1000).is_lazy
+
+
+# writing
+
+
+def test_dask_arrays_are_written_a_few_chunks_at_a_time(tmp_path, suffix):
+    da = pytest.importorskip("dask.array")
+    seen = []
+    path = write_data(
+        tmp_path / f"rows{suffix}", da.from_array(X, chunks=(70, -1)), done=lambda done, all_: seen.append((done, all_))
+    )
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    assert seen == [(i, 5) for i in range(6)]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+class Interrupted(Exception):
+    pass
+
+
+def test_an_interrupted_run_goes_on(tmp_path, suffix):
+    da = pytest.importorskip("dask.array")
+    computed = []
+
+    def rows(broken):
+        def block(part, block_info=None):
+            number = block_info[0]["chunk-location"][0]
+            computed.append(number)
+            if broken and number == 3:
+                raise Interrupted
+            return part
+
+        return da.from_array(X, chunks=(70, -1)).map_blocks(block, dtype=X.dtype, meta=np.empty((0, 0)))
+
+    path = tmp_path / f"rows{suffix}"
+    with pytest.raises(Interrupted):
+        write_data(path, rows(True), key="model and data")
+    assert not path.exists()
+    finished = len(list((tmp_path / f".{path.name}.blocks").glob("*.npy")))
+    assert finished >= 2
+    computed.clear()
+    write_data(path, rows(False), key="model and data")
+    assert sorted(computed) == list(range(finished, 5))
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_another_key_begins_anew(tmp_path):
+    folder = tmp_path / ".rows.npy.blocks"
+    folder.mkdir()
+    np.save(folder / "00000000.npy", -X)
+    (folder / "key.json").write_text('"another"')
+    write_data(tmp_path / "rows.npy", X, key="mine")
+    np.testing.assert_array_equal(np.asarray(open_data(tmp_path / "rows.npy")), X)
+
+
+def test_a_file_that_is_there_stays_until_the_new_one_is_whole(tmp_path, suffix):
+    path = write_data(tmp_path / f"rows{suffix}", X)
+    with pytest.raises(FileExistsError, match="force=True"):
+        write_data(path, -X)
+    da = pytest.importorskip("dask.array")
+    broken = da.from_array(X, chunks=(70, -1)).map_blocks(lambda part: 1 / 0, dtype=X.dtype, meta=np.empty((0, 0)))
+    with pytest.raises(ZeroDivisionError):
+        write_data(path, broken, force=True)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    write_data(path, -X, force=True)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), -X)
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+    path = write_data(tmp_path / "rows.npy", X)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kernelpca.io.writing.np.save", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_data(path, -X, force=True)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+
+
+# bad input
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    write_data(tmp_path / "rows.npy", X)
+    with pytest.raises(FileNotFoundError, match=r"does not exist. In its folder: rows.npy"):
+        open_data(tmp_path / "row.npy")
+    with pytest.raises(ValueError, match=r"end in '.xls' cannot be opened. Formats: .npy"):
+        open_data(tmp_path / "rows.xls")
+    with pytest.raises(ValueError, match="cannot be written"):
+        write_data(tmp_path / "rows.xls", X)
+    with pytest.raises(FileNotFoundError, match="make it first"):
+        write_data(tmp_path / "folder" / "rows.npy", X)
+    with pytest.raises(ValueError, match="7 names for 8 columns"):
+        write_data(tmp_path / "named.npy", X, columns=NAMES[:7])
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_files_that_are_something_else(tmp_path, kind):
+    pytest.importorskip(NEEDS.get(kind, "numpy"))
+    path = tmp_path / f"rows{kind}"
+    path.write_bytes(b"\x00\x01 this is no table \xff\xfe\n" * 50)
+    with pytest.raises((ValueError, UnicodeDecodeError), match=r"rows\."):
+        np.asarray(open_data(path))
+
+
+def test_text_columns_are_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    path.write_text("size,name,weight,kind\n1,ann,2,x\n3,bob,4,y\n")
+    with pytest.raises(ValueError, match=r"no numbers: name, kind. Choose others with columns=\['size', 'weight'\]"):
+        open_data(path)
+    assert open_data(path, columns=["size", "weight"]).shape == (2, 2)
+    with pytest.raises(ValueError, match="no column 'height'; it has size, name, weight, kind"):
+        open_data(path, columns=["height"])
+    with pytest.raises(TypeError, match=r"give a list, \['size'\]"):
+        open_data(path, columns="size")
+
+
+def test_lines_of_different_lengths(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n3\n")
+    with pytest.raises(ValueError, match=r"cannot be read from row 0 on"):
+        open_data(path)
+
+
+def test_empty_files(tmp_path):
+    (tmp_path / "rows.csv").write_text("")
+    with pytest.raises(ValueError, match="is empty"):
+        open_data(tmp_path / "rows.csv")
+    np.save(tmp_path / "rows.npy", np.empty((0, 3)))
+    with pytest.raises(ValueError, match="nothing to work on"):
+        open_data(tmp_path / "rows.npy")
+    np.save(tmp_path / "cube.npy", np.empty((2, 3, 4)))
+    with pytest.raises(ValueError, match="3 dimensions"):
+        open_data(tmp_path / "cube.npy")
+    np.save(tmp_path / "text.npy", np.array([["a", "b"]]))
+    with pytest.raises(ValueError, match="numbers are needed"):
+        open_data(tmp_path / "text.npy")
+    np.save(tmp_path / "good.npy", X)
+    with pytest.raises(ValueError, match="chunks=0"):
+        open_data(tmp_path / "good.npy", chunks=0)
+
+
+def test_pickles_are_not_opened(tmp_path):
+    np.save(tmp_path / "rows.npy", np.array([[{}]], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="NumPy's format"):
+        open_data(tmp_path / "rows.npy")
+
+
+def test_the_index_of_lines_goes_along(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = write_data(tmp_path / "rows.csv", X, columns=NAMES)
+    reader = reader_of(path)
+    assert isinstance(reader, Csv)
+    assert reader.edges[-1] == 300
+    assert pickle.loads(pickle.dumps(reader)).index == reader.index
