@@ -38,13 +38,10 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/features.py
-	$(BIN)/python benchmarks/faces.py
 	$(BIN)/python benchmarks/preimages.py
-	$(BIN)/python benchmarks/denoising.py
-	$(BIN)/python benchmarks/invertible.py
 	$(BIN)/python benchmarks/dual.py
-	$(BIN)/python benchmarks/robustness.py
 	$(BIN)/python benchmarks/sparsity.py
+	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:

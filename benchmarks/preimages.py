@@ -25,12 +25,13 @@ import sklearn.decomposition
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from denoising import mse, usps
 from kernelpca import InvertibleKernelPCA, KernelPCA
+from kernelpca.datasets import load_hands
 from kernelpca.kernels import RBF
+from kernelpca.papers.mika_analysis.digits import split
 from kernelpca.preimage import Distances, FixedPoint, Gradient, Preimage, Ridge, Weights
 from kernelpca.solvers import BlockKrylov
-from tables import Table, data_file, prepare, timed
+from tables import Table, mse, prepare, timed
 
 FRAMES, HEIGHT, WIDTH = 69, 1080, 1920  # the digest's video
 METHODS: dict[str, Preimage] = {
@@ -61,7 +62,7 @@ class Trial:
 def trials() -> list[Trial]:
     """Return the two common tests."""
     rng = np.random.default_rng(1)
-    train, test = usps()
+    train, test = split(0, 300, 50)
     digits = load_digits(return_X_y=True)[0] / 16
     noisy = test + rng.normal(0, 0.5, test.shape)
     return [
@@ -112,7 +113,7 @@ def compare_speed() -> None:
     """Time fit and inverse of all rows."""
     columns = ["data", "who", "seconds", "times faster than scikit-learn", "MSE of a pixel"]
     table = Table("Fit and inverse of all rows: 3000 USPS images, 50 components", columns)
-    train, _ = usps()
+    train, _ = split(0, 300, 50)
     gamma, alpha, k = 1 / 128, 0.1, 50
     for dtype in (np.float64, np.float32):
         X = train.astype(dtype)
@@ -157,7 +158,7 @@ def time_fixed_point() -> None:
     """Count ten iterations in kernel matrices."""
     columns = ["data", "kernel matrix 1000 x 3000 (s)", "ten iterations (s)", "ratio (at most 25)"]
     table = Table("Fixed point: ten iterations for 1000 USPS images, 3000 training images, 64 components", columns)
-    train, test = usps(tests=100)
+    train, test = split(0, 300, 100)
     for dtype in (np.float64, np.float32):
         X, T = train.astype(dtype), test.astype(dtype)
         kernel, method = RBF(1 / 128), FixedPoint(max_iter=10, tol=0.0)
@@ -177,7 +178,7 @@ def time_fixed_point() -> None:
 
 def video() -> np.ndarray:
     """Return hand frames enlarged to the size of the digest's video, the middle one last, (70, 2073600) float32."""
-    frames = np.load(data_file("hands_video.npz"))["frames"][: FRAMES + 1]
+    frames = load_hands()[: FRAMES + 1]
     rows, cols = (np.arange(size) * old // size for size, old in ((HEIGHT, 60), (WIDTH, 80)))
     X = np.empty((FRAMES + 1, HEIGHT * WIDTH), np.float32)
     order = [i for i in range(FRAMES + 1) if i != FRAMES // 2] + [FRAMES // 2]

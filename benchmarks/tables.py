@@ -107,9 +107,6 @@ def timed(
     return {name: (float(pick(seconds[name])), answers[name]) for name in runs}
 
 
-def data_file(name: str) -> Path:
-    """Return the path of a data set in the folder that KERNELPCA_DATA names."""
-    folder = os.environ.get("KERNELPCA_DATA")
-    if not folder or not (Path(folder) / name).exists():
-        raise SystemExit(f"{name} is needed: set KERNELPCA_DATA to the folder that holds it.")
-    return Path(folder) / name
+def mse(A: np.ndarray, B: np.ndarray) -> float:
+    """Return the mean squared error of an entry."""
+    return float(np.square(A - B).mean())

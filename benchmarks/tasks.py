@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from kernelpca.datasets import find, load_mnist, load_usps
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import RBF, Kernel, Laplacian
 from kernelpca.papers.dualization.tasks import correlated, variance
-from tables import data_file
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ def decaying(c: float, n: int = 3000) -> np.ndarray:
 
 def usps() -> np.ndarray:
     """Return 9298 x 256 handwritten digits."""
-    return np.load(data_file("usps.npz"))["X"]
+    return load_usps()[0].astype(np.float32)
 
 
 def mnist(n: int = 60_000) -> np.ndarray:
     """Return n x 784 handwritten digits between 0 and 1."""
-    return np.load(data_file("mnist.npz"))["x_train"][:n].reshape(n, -1).astype(np.float32) / 255
+    return load_mnist()[0][:n].astype(np.float32) / 255
 
 
 def text(name: str) -> sparse.csr_matrix:
     """Return sparse rows."""
-    return sparse.load_npz(data_file(name)).tocsr()
+    return sparse.load_npz(find(name)).tocsr()
 
 
 REQUIRED = [

@@ -272,7 +272,7 @@ class KillOnce:
 
 
 def test_a_worker_that_dies_costs_time_only():
-    rows = np.random.default_rng(0).standard_normal((8_000, 40))
+    rows = np.random.default_rng(0).standard_normal((8_000, 40)) * np.linspace(2, 0.5, 40)
     array = da.from_array(rows, chunks=(1500, -1))
     given = {"n_components": 3, "kernel": RBF(0.02), "solver": "block_krylov", "tol": 1e-8}
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
@@ -287,8 +287,8 @@ def test_a_worker_that_dies_costs_time_only():
         model = KernelPCA(**given, callback=callback).fit(array)
         assert callback.killed is not None
         assert callback.passes >= 2
-        np.testing.assert_array_equal(model.eigenvalues_, undisturbed.eigenvalues_)
-        np.testing.assert_allclose(model.transform(rows[:50]), undisturbed.transform(rows[:50]), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model.eigenvalues_, undisturbed.eigenvalues_, rtol=1e-12)
+        np.testing.assert_allclose(model.transform(rows[:50]), undisturbed.transform(rows[:50]), rtol=0, atol=1e-10)
 
 
 # bad input

@@ -54,7 +54,9 @@ def exceptions(estimator):
 
 
 # some checks have four different rows, of which no half can be left out
-@pytest.mark.filterwarnings("ignore:sparsity=0.5 was asked for:UserWarning", "ignore:The mean cannot be fitted:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:sparsity=0.5 was asked for:UserWarning", "ignore:The mean cannot be fitted:UserWarning"
+)
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=exceptions)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)  # raises where the contract is broken

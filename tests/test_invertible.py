@@ -403,7 +403,7 @@ def test_bad_input(rows):
     ],
 )
 def test_table_of_heart_beats(recording, paper):
-    """Table A-1 in small (500 splits in benchmarks/invertible.py): within four standard errors, in the same order."""
+    """Table A-1 in small (`reproduce ikpca/ecg` has 500 splits): within four standard errors, in the same order."""
     path = path_of("cpsc_normal_beats.h5")
     h5py = pytest.importorskip("h5py", reason="h5py reads the heart beats")
     with h5py.File(path) as file:

@@ -53,7 +53,7 @@ class Invertible(Preimage):
     Summed over many features right and wrong signs cancel, and what is left of the projection in the answer falls as
     n_features^(-1/2): the answer is the reference itself, noise and all, drawn to the mean by the ridge. Both agree
     where nothing was projected away, and where the ridge is so strong that the answer is the mean.
-    Only "reflected" comes to what the paper reports; `benchmarks/invertible.py` has the figures.
+    Only "reflected" comes to what the paper reports; `kernelpca reproduce ikpca` has the figures.
 
     Pairs of cosine and sine give the angle in the plane; of all angles that differ by whole turns the one nearest to
     that of the reference is taken. ReLU features take the negative part of W x from the reference.
