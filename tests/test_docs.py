@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kernelpca.io import write_data
 from kernelpca.kernels import KERNELS
 from kernelpca.preimage import PREIMAGES
 
@@ -18,6 +20,19 @@ def test_readme_code_runs(capsys):
     exec(code, namespace)
     assert namespace["cleaned"].shape == (597, 64)
     assert "components keep 0.95" in capsys.readouterr().out
+
+
+def test_readme_code_for_files_and_streams_runs(tmp_path, monkeypatch):
+    pytest.importorskip("dask.array")
+    pytest.importorskip("pyarrow")
+    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    rows = np.random.default_rng(0).standard_normal((1500, 4))
+    monkeypatch.chdir(tmp_path)
+    write_data("rows.parquet", rows)
+    namespace = {"first_batch": rows[:1000], "second_batch": rows[1000:]}
+    exec(code, namespace)
+    assert namespace["scores"].compute().shape == (1500, 20)
+    assert namespace["model"].n_samples_seen_ == 1500
 
 
 def test_every_kernel_name_is_documented():
@@ -37,7 +52,16 @@ PAGES = [
     "CONTRIBUTING.md",
     *(
         f"docs/{page}.md"
-        for page in ("approximations", "architecture", "benchmarks", "kernels", "objectives", "papers", "preimages")
+        for page in (
+            "approximations",
+            "architecture",
+            "benchmarks",
+            "kernels",
+            "objectives",
+            "papers",
+            "preimages",
+            "scaling",
+        )
     ),
 ]
 

@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import cloudpickle
 import dask
+import numpy as np
 
 from kernelpca.tiles import available_threads
 
+SMALL = 2**16  # bytes that are sent with the tasks that need them
 TRIES = 4  # of a pass whose workers die
 DEATHS = {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 
@@ -55,12 +58,16 @@ def run(make: Callable[[], Sequence[Any]]) -> list[Any]:
     raise AssertionError("the last try returns or raises")
 
 
-def send(arrays: Sequence[Any]) -> Sequence[Any]:
-    """Bring arrays that many tasks need to the workers, once; on threads they are here already."""
+def send(parts: Sequence[Any]) -> Sequence[Any]:
+    """Bring what many tasks need to the workers, once; on threads it is here already, and what is small goes along."""
     cluster = client()
-    if cluster is None:
-        return [dask.delayed(array, pure=False, traverse=False) for array in arrays]
-    return cluster.scatter(list(arrays), broadcast=True, hash=False)
+    if cluster is None or sum(_bytes(part) for part in parts) < SMALL:
+        return [dask.delayed(part, pure=False, traverse=False) for part in parts]
+    return cluster.scatter(list(parts), broadcast=True, hash=False)
+
+
+def _bytes(part: Any) -> int:
+    return part.nbytes if isinstance(part, np.ndarray) else len(cloudpickle.dumps(part))
 
 
 def _worker_died(error: Exception) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
+from operator import getitem
 from typing import Any
 
 import dask
@@ -42,6 +44,7 @@ class DaskRows(RemoteRows):
         self.name = name
         self.names = names
         self.dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+        self._plain = array.astype(self.dtype)
         if not checked:
             check = partial(checked_chunk, array.dtype, self.dtype, name)
             array = array.map_blocks(check, dtype=self.dtype, meta=np.empty((0, 0), self.dtype))
@@ -69,13 +72,7 @@ class DaskRows(RemoteRows):
     ) -> Any:
         """Return the merged results of `function(rows, *parts)` on all chunks, a tree of tasks."""
 
-        def tasks() -> list[Any]:
-            found = self._tasks(function, aligned, numbered)
-            while len(found) > 1:
-                found = [dask.delayed(merged)(merge, found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
-            return found
-
-        return run(tasks)[0]
+        return run(lambda: self._tree(function, merge, aligned, numbered))[0]
 
     def collect(self, function: Callable[..., np.ndarray], *aligned: np.ndarray) -> np.ndarray:
         """Return the results of `function(rows, *parts)` one below the other."""
@@ -143,7 +140,14 @@ class DaskRows(RemoteRows):
             if len(known) and np.array_equal(known[places], rows):
                 return values[places]
         needed = np.unique(rows)
-        (values,) = run(lambda: [self.array[needed]])
+        places = np.searchsorted(needed, self.edges)
+        wanted = [(i, needed[a:b] - self.edges[i]) for i, (a, b) in enumerate(pairwise(places)) if b > a]
+
+        def tasks() -> list[Any]:
+            chunks, pick = self.chunks, dask.delayed(getitem, pure=False)
+            return [pick(chunks[i], numbers) for i, numbers in wanted]
+
+        values = np.concatenate([np.empty((0, self.shape[1]), self.dtype), *run(tasks)])
         if len(needed) < self.shape[0]:
             self._known = [(needed, values), *self._known[: KNOWN - 1]]
         return values[np.searchsorted(needed, rows)]
@@ -190,10 +194,27 @@ class DaskRows(RemoteRows):
 
     @cached_property
     def _survey(self) -> Survey:
-        return self.reduce(Survey.of, Survey.merge)
+        """One look at all chunks, which also brings the first rows here: they are asked for soon."""
+        survey: Survey = self.reduce(Survey.of, Survey.merge, numbered=True)
+        self._known.insert(0, (np.arange(len(survey.head)), survey.head))
+        self.array = self._plain  # what has been checked need not be checked again
+        return survey
 
     def _like(self, array: da.Array) -> DaskRows:
         return DaskRows(array, self.name, self.names, checked=True)
+
+    def _tree(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        aligned: Sequence[np.ndarray] = (),
+        numbered: bool = False,
+    ) -> list[Any]:
+        """Return the task that merges the results of all chunks, in a list."""
+        found = self._tasks(function, aligned, numbered)
+        while len(found) > 1:
+            found = [dask.delayed(merged)(merge, found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
+        return found
 
     def _tasks(self, function: Callable[..., Any], aligned: Sequence[np.ndarray], numbered: bool = False) -> list[Any]:
         """List a task for each chunk, with its part of every aligned array, and the number of its first row."""
@@ -206,28 +227,33 @@ class DaskRows(RemoteRows):
 
 @dataclass(frozen=True)
 class Survey:
-    """Count, mean, sums of squares about the mean, and the smallest number, of rows."""
+    """Count, mean, sums of squares about the mean, and the smallest number, of rows; and the very first of all rows."""
 
     n: int
     mean: np.ndarray
     squares: np.ndarray
     least: float
+    head: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Survey:
-        """Return that of a chunk."""
-        mean = X.mean(axis=0, dtype=np.float64)
-        squares = np.zeros_like(mean)
-        for start in range(0, len(X), HEAD):
-            squares += np.square(X[start : start + HEAD] - mean).sum(axis=0)
-        return cls(len(X), mean, squares, float(X.min(initial=np.inf)))
+    def of(cls, X: np.ndarray, start: int) -> Survey:
+        """Return that of a chunk which begins with this row; blocks of it are read once, while they are near."""
+        origin, least = X[:HEAD].mean(axis=0, dtype=np.float64), np.inf
+        sums, squares = np.zeros_like(origin), np.zeros_like(origin)
+        for first in range(0, len(X), HEAD):
+            block = X[first : first + HEAD] - origin  # sums of differences keep their digits
+            sums += block.sum(axis=0)
+            squares += np.einsum("ij,ij->j", block, block)
+            least = min(least, float(X[first : first + HEAD].min()))
+        squares -= np.square(sums) / len(X)
+        return cls(len(X), origin + sums / len(X), squares, least, X[: HEAD if start == 0 else 0].copy())
 
     def merge(self, other: Survey) -> Survey:
         """Return that of both."""
         n, apart = self.n + other.n, other.mean - self.mean
         mean = self.mean + apart * (other.n / n)
         squares = self.squares + other.squares + np.square(apart) * (self.n * other.n / n)
-        return Survey(n, mean, squares, min(self.least, other.least))
+        return Survey(n, mean, squares, min(self.least, other.least), self.head)
 
 
 def checked_chunk(given: np.dtype, dtype: np.dtype, name: str, block: Any, block_info: Any = None) -> np.ndarray:

@@ -31,6 +31,7 @@ from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 from kernelpca.validation import as_generator, check_weights
 
 KEPT = 1024  # rows of the first batch that are kept, to say how good the features are and which sign a component has
+LONGER = 10  # times the first batch: streams are at least so long, or rounding may count for all of the tolerance
 FOLLOWS = {  # what follows from the sums, and is worked out when it is asked for
     "_decomposition",
     "_inverse",
@@ -275,7 +276,7 @@ class IncrementalKernelPCA(KernelPCA):
 
         def begun(layout: Layout) -> Stream:
             rng = as_generator(self.random_state)
-            make = choose_map(approximation, self.kernel_, rows, request, layout.dtype, rng)
+            make = choose_map(approximation, self.kernel_, rows, request, layout.dtype, rng, LONGER * n_rows(rows))
             mapped = rows_under(make, approximation, self.kernel_, rows)
             few = rows[:KEPT].copy()
             return Stream(make, layout, few, Moments.about(near_mean(mapped)), 0, dtype_of(rows))

@@ -120,15 +120,25 @@ def map_rows(
 
 
 def choose_map(
-    approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request, dtype: np.dtype, rng: np.random.Generator
+    approximation: FeatureMap,
+    kernel: Kernel,
+    X: Rows,
+    request: Request,
+    dtype: np.dtype,
+    rng: np.random.Generator,
+    expected: int | None = None,
 ) -> RowMap:
-    """Choose features for rows X of a resolved kernel, and what of them is made of each row."""
+    """Choose features for rows X of a resolved kernel, and what of them is made of each row.
+
+    More rows than these may be `expected` to follow: the more are added up, the less rounding counts.
+    """
     features = approximation.fit(kernel, X, rng, request.center, dtype)
     if not isinstance(features, NystromFeatures):
         return RowMap(features, dtype)
     k = request.components.count if request.pursuit is None else None  # other objectives need features of each sample
     eps = float(np.finfo(dtype).eps) / 2
-    return RowMap(features, dtype, k is not None and features.space.keeps_digits(eps, k, n_rows(X), request.tol))
+    n = expected or n_rows(X)
+    return RowMap(features, dtype, k is not None and features.space.keeps_digits(eps, k, n, request.tol))
 
 
 def rows_under(make: RowMap, approximation: FeatureMap, kernel: Kernel, X: Rows) -> Mapped:

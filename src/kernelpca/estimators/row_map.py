@@ -14,7 +14,7 @@ from kernelpca.features.moments import Moments
 from kernelpca.features.nystrom import NystromFeatures
 from kernelpca.features.protocol import ExplicitFeatures
 from kernelpca.gram.protocol import Gram, check_block
-from kernelpca.kernels.base import Rows
+from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.remote import RemoteRows
 from kernelpca.tiles import blocks, one_blas_thread
 
@@ -37,11 +37,20 @@ class RowMap:
     dtype: np.dtype
     raw: bool = False
 
-    def __call__(self, X: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """(b, d) -> (b, r), (b,): features, and squared lengths of the rows in the kernel's own feature space."""
+    @property
+    def width(self) -> int:
+        """Numbers that are made of a row first."""
+        features = self.features
+        return n_rows(features.landmarks) if isinstance(features, NystromFeatures) else features.size
+
+    def __call__(self, X: Rows, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """(b, d) -> (b, r), (b,): features, and squared lengths of the rows in the kernel's own feature space.
+
+        Work is done in `out` (b, width) where that is given: fresh memory for each block would have to be made present.
+        """
         if not isinstance(self.features, NystromFeatures):
-            return self.features.map_and_squares(X, self.dtype)
-        C, squares = self.features.values_and_squares(X, self.dtype)
+            return self.features.map_and_squares(X, self.dtype, out)
+        C, squares = self.features.values_and_squares(X, self.dtype, out)
         space = self.features.space
         return (space.inner_products if self.raw else space.coordinates)(C), squares
 
@@ -90,9 +99,11 @@ class _Blocks:
     rows: int
 
     def results(self, function: Callable[..., Any], X: np.ndarray, aligned: tuple[np.ndarray, ...]) -> list[Any]:
-        """Return `function(features, squares, *parts)` of each block."""
+        """Return `function(features, squares, *parts)` of each block; it must not keep the features."""
+        cut = blocks(len(X), self.rows)
+        scratch = np.empty((max(part.stop - part.start for part in cut), self.make.width), self.make.dtype)
         with one_blas_thread:
-            return [function(*self.make(X[p]), *(a[p] for a in aligned)) for p in blocks(len(X), self.rows)]
+            return [function(*self.make(X[p], scratch[: p.stop - p.start]), *(a[p] for a in aligned)) for p in cut]
 
 
 @dataclass(frozen=True)

@@ -135,9 +135,9 @@ class FourierFeatures(ExplicitFeatures):
         """The number of features r."""
         return len(self.W) * (2 if self.form == "paired" else 1)
 
-    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
-        """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
-        F = np.empty((n_rows(X), self.size), dtype_of(X) if dtype is None else dtype)
+    def map(self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): in the precision of X, or in that which is asked for; a fresh array, or `out`."""
+        F = np.empty((n_rows(X), self.size), dtype_of(X) if dtype is None else dtype) if out is None else out
         if self.form == "paired":
             cosines, sines = F[:, : len(self.W)], F[:, len(self.W) :]
             self.phases(X, cosines)
@@ -187,11 +187,13 @@ class FourierFeatures(ExplicitFeatures):
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
         return self.kernel(self._moved(A), self._moved(B)) - self.map(A) @ self.map(B).T
 
-    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def map_and_squares(
+        self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(n, d) -> (n, r), (n,): features and their squared lengths."""
         if self.form != "paired":
-            return super().map_and_squares(X, dtype)
-        F = self.map(X, dtype)
+            return super().map_and_squares(X, dtype, out)
+        F = self.map(X, dtype, out)
         return F, self.squared_norms(X).astype(F.dtype, copy=False)
 
     def squared_norms(self, X: Rows) -> np.ndarray:

@@ -52,7 +52,7 @@ class Moments:
             self.weight += float(weights.sum())
             self.first += weights @ F
             F *= np.sqrt(weights).astype(F.dtype)[:, None]
-        self.second += F.T @ F
+        self.second += F.T @ F  # NumPy sees that this is symmetric and makes half of it
 
     def under(self, R: np.ndarray) -> Moments:
         """Return the sums over the rows f R."""

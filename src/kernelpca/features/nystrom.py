@@ -69,19 +69,23 @@ class NystromFeatures(ExplicitFeatures):
         """(r,): whether each counts positively."""
         return self.space.signs
 
-    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
-        """(n, d) -> (n, r)."""
+    def map(self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): a fresh array."""
         return self.space.coordinates(self._values(move(X, self.origin, dtype)))
 
-    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def map_and_squares(
+        self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(n, d) -> (n, r), (n,): features, and squared distances of the mapped samples from their origin."""
         C, squares = self.values_and_squares(X, dtype)
         return self.space.coordinates(C), squares
 
-    def values_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """(n, d) -> (n, m), (n,): kernel values with the landmarks, and the same squared distances."""
+    def values_and_squares(
+        self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(n, d) -> (n, m), (n,): kernel values with the landmarks, fresh or in `out`, and the same distances."""
         X = move(X, self.origin, dtype)
-        C = self._values(X)
+        C = self._values(X, out)
         return C, self.space.squares(self.kernel.diag(X), C)
 
     def error(self, A: Rows, B: Rows) -> np.ndarray:
@@ -96,11 +100,11 @@ class NystromFeatures(ExplicitFeatures):
         anchors = self.landmarks
         return Folded(KernelFeatures(self.kernel, anchors, self.origin, self.budget), *self.space.fold(U, mean))
 
-    def _values(self, X: Rows) -> np.ndarray:
+    def _values(self, X: Rows, out: np.ndarray | None = None) -> np.ndarray:
         Z = self.landmarks
         if isinstance(X, np.ndarray) and X.dtype != getattr(Z, "dtype", X.dtype):
             Z = Z.astype(X.dtype)
-        C = np.empty((n_rows(X), n_rows(Z)), dtype_of(X))
+        C = np.empty((n_rows(X), n_rows(Z)), dtype_of(X)) if out is None else out
         size = self.kernel.tile
         for rows in blocks(n_rows(X), size):
             for cols in blocks(n_rows(Z), size):

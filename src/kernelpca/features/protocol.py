@@ -86,8 +86,8 @@ class ExplicitFeatures(Features):
     budget: int = BUDGET
 
     @abstractmethod
-    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
-        """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
+    def map(self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): in the precision of X, or in that which is asked for; a fresh array, or `out`."""
 
     @property
     def signs(self) -> np.ndarray:
@@ -99,9 +99,11 @@ class ExplicitFeatures(Features):
         """Numbers that are held for a row while its features are made."""
         return 2 * self.size
 
-    def map_and_squares(self, X: Rows, dtype: np.dtype | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def map_and_squares(
+        self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(n, d) -> (n, r), (n,): features, and the squared lengths of the mapped samples."""
-        F = self.map(X, dtype)
+        F = self.map(X, dtype, out)
         return F, np.einsum("ij,ij->i", F, F)
 
     def error(self, A: Rows, B: Rows) -> np.ndarray:
@@ -183,9 +185,16 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     if not (numbers and (kernel.stationary or (center and kernel.movable))):
         return None
     mean = X.mean(axis=0, dtype=np.float64)
-    if len(X) >= MANY and float(mean @ mean) <= float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean()):
+    if len(X) >= MANY and float(mean @ mean) <= _spread(X, mean):
         return None
     return mean.astype(X.dtype)
+
+
+def _spread(X: Rows, mean: np.ndarray) -> float:
+    """Return about how far rows are from their mean, on average and squared."""
+    if isinstance(X, RemoteRows):
+        return X.shape[1] * X.var() - float(np.square(mean - mean.mean()).sum())
+    return float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean())
 
 
 def move(X: Rows, origin: np.ndarray | None, dtype: np.dtype | None = None) -> Rows:

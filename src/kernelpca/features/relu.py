@@ -97,8 +97,8 @@ class ReLUFeatures(ExplicitFeatures):
         """The number of features r."""
         return len(self.W)
 
-    def map(self, X: Rows, dtype: np.dtype | None = None) -> np.ndarray:
-        """(n, d) -> (n, r): a fresh array in the precision of X, or in that which is asked for."""
+    def map(self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """(n, d) -> (n, r): in the precision of X, or in that which is asked for; a fresh array, or `out`."""
         dtype = dtype_of(X) if dtype is None else dtype
         W = self._single if dtype == np.float32 else self.W
         check_width(X, W.shape[1])
@@ -107,7 +107,7 @@ class ReLUFeatures(ExplicitFeatures):
         if sparse.issparse(X):
             F = scaled @ W.T
         else:
-            F = np.empty((n_rows(X), self.size), dtype)
+            F = np.empty((n_rows(X), self.size), dtype) if out is None else out
             np.matmul(scaled, W.T, out=F)
         return np.maximum(F, 0.0, out=F)
 
