@@ -1,5 +1,6 @@
 """Kernel PCA through features, from data to scores: against the naive formulas and exact kernel PCA."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -25,6 +26,7 @@ from kernelpca.features import (
     RandomReLU,
     SparseProjection,
 )
+from kernelpca.features.error import unused_rows
 from kernelpca.features.moments import Moments, gather
 from kernelpca.kernels import RBF, Polynomial, Sigmoid, Spectrum
 from kernelpca.metrics import eigenvector_similarity
@@ -613,3 +615,17 @@ def test_too_little_memory_is_told_with_what_would_fit():
 def test_a_sketch_has_a_solver_of_its_own():
     with pytest.raises(ValueError, match="leave solver='auto'"):
         KernelPCA(2, approximation="sketch", solver="dense").fit(rows())
+
+
+def test_rows_for_an_estimate_need_no_list_of_all():
+    rng = np.random.default_rng(0)
+    tracemalloc.start()
+    try:
+        rows = unused_rows(10**9, np.arange(0, 10**9, 10**7), 384, rng)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(np.unique(rows)) == 384
+    assert not (rows % 10**7 == 0).any()
+    assert peak < 10**6
+    assert sorted(unused_rows(10, np.array([2, 3]), 8, rng)) == [0, 1, 4, 5, 6, 7, 8, 9]

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -175,6 +176,46 @@ def test_weights(schedule):
         assert_same(KernelPCA(**given).fit(chunked(), sample_weight=weights), local, 1e-6)
     local = PCA(3).fit(X, sample_weight=weights)
     assert_same(PCA(3).fit(chunked(), sample_weight=da.from_array(weights)), local, 1e-6)
+
+
+@pytest.mark.parametrize("rows", [100, 1100])
+@pytest.mark.parametrize("kernel", ["rbf", RBF("median"), RBF("scale") + 0.1 * Linear()])
+def test_widths_from_data(rows, kernel):
+    weights = np.random.default_rng(0).uniform(0.5, 2, rows)
+    array = da.from_array(X[:rows] + 100, chunks=(70, -1))
+    for given in (None, weights):
+        local = KernelPCA(2, kernel=kernel, approximation=Nystrom(20)).fit(X[:rows] + 100, sample_weight=given)
+        model = KernelPCA(2, kernel=kernel, approximation=Nystrom(20)).fit(array, sample_weight=given)
+        assert_same(model, local, 1e-6, X[:20] + 100)
+
+
+def test_few_rows_cost_little_here():
+    rows = as_rows(da.zeros((10**8, 2), chunks=(10**7, 2)))
+    tracemalloc.start()
+    try:
+        rows.__dict__["_known"] = [(np.arange(1024), np.zeros((1024, 2)))]
+        assert rows[:2].shape == (2, 2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10**6
+
+
+def test_numpy_does_not_walk_through_rows():
+    rows = as_rows(chunked())
+    with pytest.raises(TypeError):
+        np.ones(len(X)) @ rows
+    with pytest.raises(TypeError, match="on purpose"):
+        np.asarray(rows)
+    np.testing.assert_array_equal(rows[[-1, 3]], X[[-1, 3]])
+
+
+def test_containers_would_bring_all_here():
+    model = KernelPCA(2, approximation=Nystrom(20)).set_output(transform="pandas").fit(chunked())
+    with pytest.raises(ValueError, match="to_dask_dataframe"):
+        model.transform(chunked())
+    with pytest.raises(TypeError, match="compute"):
+        model.set_output(transform="default").residuals(chunked(), diagonal=np.ones(len(X)))
 
 
 def test_data_frames_bring_names():

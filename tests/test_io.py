@@ -106,6 +106,56 @@ def test_text_without_names(tmp_path):
     np.testing.assert_array_equal(np.asarray(table), [[1, 2], [3, np.nan], [5, 6]])
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "rows"),
+    [
+        ("NA,1\n5,6\n", None, [[np.nan, 1], [5, 6]]),
+        ("true,false\ntrue,true\n", None, [[1, 0], [1, 1]]),
+        ('"0","1"\n5,6\n', ("0", "1"), [[5, 6]]),
+        ("a,b\n1,2\n\n3,4\n\n\n", ("a", "b"), [[1, 2], [3, 4]]),
+        ("a,b\r\n1,2\r\n\r\n3,4\r\n\r\n", ("a", "b"), [[1, 2], [3, 4]]),
+        ("a\n1\n\n2\n", ("a",), [[1], [2]]),
+        ("1e-3,-2E5\n3,4", None, [[1e-3, -2e5], [3, 4]]),
+    ],
+)
+def test_what_lines_mean(tmp_path, monkeypatch, text, names, rows):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("kernelpca.io.csv.STEP", 3)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text.encode())
+    table = open_data(path)
+    assert table.columns == names
+    np.testing.assert_array_equal(np.asarray(table), rows)
+
+
+def test_whether_there_are_names_can_be_said(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    path.write_text("0,1\n5,6\n")
+    assert open_data(path).columns is None
+    assert open_data(path, header=True).columns == ("0", "1")
+    path.write_text("a,b\n")
+    with pytest.raises(ValueError, match="no rows"):
+        open_data(path)
+
+
+def test_names_and_truth_values_there_and_back(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = write_data(tmp_path / "rows.csv", X, columns=[str(i) for i in range(8)])
+    assert open_data(path).shape == X.shape
+    path = write_data(tmp_path / "truth.csv", X > 0.5)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X > 0.5)
+
+
+def test_types_of_all_parquet_files_count(tmp_path):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    write_data(folder / "1.parquet", X.astype(np.float32))
+    write_data(folder / "2.parquet", X + 1e-12)
+    np.testing.assert_array_equal(np.asarray(open_data(folder))[300:], X + 1e-12)
+
+
 def test_a_folder_of_parquet_files(tmp_path):
     pytest.importorskip("pyarrow")
     folder = tmp_path / "rows.parquet"
@@ -134,7 +184,7 @@ def test_which_array(tmp_path):
 
 
 def test_any_rows_of_a_file(file, monkeypatch):
-    monkeypatch.setattr("kernelpca.io.csv.BLOCK", 1000)
+    monkeypatch.setattr("kernelpca.io.csv.STEP", 1000)
     reader = pickle.loads(pickle.dumps(reader_of(file, [3, 1])))
     for start, stop in [(0, 300), (0, 1), (299, 300), (17, 123), (5, 5)]:
         np.testing.assert_array_equal(reader.read(start, stop), X[start:stop][:, [3, 1]])
@@ -201,6 +251,32 @@ def test_an_interrupted_run_goes_on(tmp_path, suffix):
     assert sorted(computed) == list(range(finished, 5))
     np.testing.assert_array_equal(np.asarray(open_data(path)), X)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_finished_blocks_of_another_form_are_not_used(tmp_path, suffix):
+    da = pytest.importorskip("dask.array")
+    path = tmp_path / f"rows{suffix}"
+
+    def stop(done, _):
+        if done == 2:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        write_data(path, da.from_array(X, chunks=(100, -1)), key="k", done=stop)
+    write_data(path, da.from_array(X, chunks=(50, -1)), key="k")
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+
+
+def test_unknown_lengths_are_refused(tmp_path):
+    da = pytest.importorskip("dask.array")
+    array = da.from_array(X, chunks=(100, -1))
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        write_data(tmp_path / "rows.npy", array[array[:, 0] >= 0])
+    with pytest.raises(ValueError, match="no rows"):
+        write_data(tmp_path / "rows.npy", X[:0])
+    with pytest.raises(ValueError, match="Rows of numbers"):
+        write_data(tmp_path / "rows.npy", [["a"]])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_key_begins_anew(tmp_path):

@@ -70,6 +70,15 @@ def test_captures_as_much_as_other_landmarks():
     assert captured["kmeans||"] > 0.99 * captured["kmeans"]
 
 
+def test_far_from_zero():
+    X = np.round(blobs() * 64) / 64
+    here, there = (
+        KernelPCA(3, kernel=RBF(0.3), approximation=Nystrom(30, "kmeans||")).fit(X + off).eigenvalues_
+        for off in (0.0, 2.0**30)
+    )
+    np.testing.assert_allclose(there, here, rtol=0.05)
+
+
 def test_fewer_different_rows_than_landmarks():
     X = np.repeat(np.arange(6.0)[:, None], 50, axis=0)
     model = KernelPCA(2, kernel=RBF(0.1), approximation=Nystrom(20, "kmeans||")).fit(X)

@@ -32,6 +32,8 @@ class RemoteRows(ABC):
     dtype: np.dtype
     edges: np.ndarray
     ndim = 2
+    __array_ufunc__ = None  # NumPy must not walk through them row by row
+    __array_priority__ = 1000
 
     @abstractmethod
     def reduce(
@@ -90,6 +92,10 @@ class RemoteRows(ABC):
         """Return the mean (d,), the variance of all numbers about their mean, and the smallest number."""
 
     @abstractmethod
+    def weighted_var(self, weights: np.ndarray) -> float:
+        """Return the variance of all numbers, with weights (n,) of the rows."""
+
+    @abstractmethod
     def checked_by(self, part: Any) -> Self:
         """Return the rows as `part.check` returns each chunk, once it is used."""
 
@@ -102,7 +108,13 @@ class RemoteRows(ABC):
         self.take(rows)
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        return self.take(np.arange(self.shape[0])[rows])
+        if isinstance(rows, slice):
+            return self.take(np.arange(*rows.indices(self.shape[0])))
+        numbers = np.asarray(rows)
+        return self.take(np.where(numbers < 0, numbers + self.shape[0], numbers))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError("Rows that lie elsewhere are brought here only on purpose, by rows[...].")
 
     @property
     @abstractmethod

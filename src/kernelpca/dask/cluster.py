@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
+from weakref import WeakSet
 
 import cloudpickle
 import dask
@@ -14,6 +15,7 @@ from kernelpca.tiles import available_threads
 
 SMALL = 2**16  # bytes that are sent with the tasks that need them
 TRIES = 4  # of a pass whose workers die
+CHECKED: WeakSet[Any] = WeakSet()  # clients whose workers have this package
 DEATHS = {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError"}
 
 
@@ -24,9 +26,25 @@ def client() -> Any | None:
     try:
         from distributed import get_client
 
-        return get_client()
+        found = get_client()
     except (ImportError, ValueError):
         return None
+    if found not in CHECKED:
+        check_workers(found)
+        CHECKED.add(found)
+    return found
+
+
+def check_workers(cluster: Any) -> None:
+    """Refuse a cluster with workers that do not have this package: they would not even say that a task failed."""
+    answers = cluster.run(find_spec, "kernelpca.remote", on_error="return")
+    missing = [address for address, found in answers.items() if found is None or isinstance(found, Exception)]
+    if missing:
+        raise RuntimeError(
+            f"{len(missing)} of {len(answers)} workers, {missing[0]} first, cannot import 'kernelpca': install it "
+            "there too, in the version that is here. With a client at hand: from distributed import PipInstall; "
+            "client.register_plugin(PipInstall(['kernelpca']))."
+        )
 
 
 def total_threads() -> int:
@@ -50,9 +68,6 @@ def run(make: Callable[[], Sequence[Any]]) -> list[Any]:
         try:
             return list(dask.compute(*make()))
         except Exception as error:
-            missing = re.search(r"No module named '([\w.]+)'", str(error))
-            if missing:
-                raise _not_there(missing[1]) from error
             if not (left and _worker_died(error)):
                 raise
     raise AssertionError("the last try returns or raises")
@@ -73,10 +88,3 @@ def _bytes(part: Any) -> int:
 def _worker_died(error: Exception) -> bool:
     """Whether a worker's death is to blame, which a second try may mend."""
     return any(kind.__name__ in DEATHS for kind in type(error).__mro__)
-
-
-def _not_there(module: str) -> RuntimeError:
-    return RuntimeError(
-        f"A worker of the cluster cannot import {module!r}: install kernelpca there too, in the version that is here. "
-        "With a client at hand: from distributed import PipInstall; client.register_plugin(PipInstall(['kernelpca']))."
-    )

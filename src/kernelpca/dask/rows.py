@@ -166,6 +166,12 @@ class DaskRows(RemoteRows):
         spread = float(survey.squares.sum() + survey.n * np.square(survey.mean - overall).sum())
         return survey.mean, spread / (survey.n * len(survey.mean)), survey.least
 
+    def weighted_var(self, weights: np.ndarray) -> float:
+        """Return the variance of all numbers, with weights (n,) of the rows."""
+        sums = partial(_weighted_sums, float(self.moments()[0].mean()))
+        total = self.reduce(sums, np.add, weights) / (weights.sum() * self.shape[1])
+        return float(total[1] - total[0] ** 2)
+
     def kept(self, rows: int) -> DaskRows:
         """Return the same in chunks of about so many rows, held by the workers from now on."""
         return self._like(self.array.rechunk((rows, -1)).persist())
@@ -254,6 +260,15 @@ class Survey:
         mean = self.mean + apart * (other.n / n)
         squares = self.squares + other.squares + np.square(apart) * (self.n * other.n / n)
         return Survey(n, mean, squares, min(self.least, other.least), self.head)
+
+
+def _weighted_sums(about: float, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(b, d), (b,) -> (2,): weighted sums of all numbers about one near their mean, and of their squares."""
+    total = np.zeros(2)
+    for first in range(0, len(X), HEAD):
+        block, w = X[first : first + HEAD] - np.float64(about), weights[first : first + HEAD]
+        total += w @ block.sum(axis=1), w @ np.einsum("ij,ij->i", block, block)
+    return total
 
 
 def checked_chunk(given: np.dtype, dtype: np.dtype, name: str, block: Any, block_info: Any = None) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
 from kernelpca.kernels.base import Rows
@@ -68,8 +69,8 @@ def here(X: Any, method: str) -> Any:
     """Return what was given, or refuse what lies elsewhere."""
     if X is not None and is_remote(X):
         raise TypeError(
-            f"{method} answers with evidence for each row, in memory: give it a part, such as "
-            f"model.{method}(X[:1000].compute()). inverse_transform and denoise take all of it."
+            f"{method} answers here, in memory, so that it cannot take a Dask collection so: give it a part, such as "
+            f"model.{method}(X[:1000].compute()). transform, inverse_transform, denoise and score_samples take all."
         )
     return X
 
@@ -79,6 +80,12 @@ def check_remote_rows(estimator: Any, X: Any, *, reset: bool) -> RemoteRows:
 
     At a fit all chunks are looked at; later each is when it is used.
     """
+    container = _get_output_config("transform", estimator)["dense"]
+    if container != "default" and not reset:
+        raise ValueError(
+            f"set_output(transform={container!r}) would bring all results here. Set it to 'default' for Dask's "
+            "collections; results are Dask arrays then, and to_dask_dataframe() makes data frames of them."
+        )
     rows = as_remote(X, lengths=reset)
     validate_data(estimator, rows.sample_of_none(), reset=reset, skip_check_array=True)
     least = 2 if reset and getattr(estimator, "center", False) else 1

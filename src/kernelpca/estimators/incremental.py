@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kernelpca.estimators.approximate import assemble, find_in_moments, near_mean
@@ -108,8 +109,8 @@ class IncrementalKernelPCA(KernelPCA):
 
     The first batch fixes the features (random ones, or landmarks chosen from it or given) and the kernel's defaults;
     from then on count, mean and covariance of the features are added up in float64. The model is that of `KernelPCA`
-    on all rows with the same features, whatever the order and the size of the batches; it is worked out when it is
-    asked for, so that `partial_fit` costs no more than its rows.
+    on all rows with the same features, up to signs of components, whatever the order and the size of the batches; it is
+    worked out when it is asked for, so that `partial_fit` costs no more than its rows.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ class IncrementalKernelPCA(KernelPCA):
         stream = self._stream
         least = 2 if self.center else 1
         if stream.n < least:
-            raise ValueError(
+            raise NotFittedError(
                 f"{stream.n} rows have been seen, and {least} are needed: give a batch to partial_fit first."
             )
         request = self._request(stream.n)

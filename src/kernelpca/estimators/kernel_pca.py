@@ -17,7 +17,7 @@ from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.approximate import explain_columns, explain_features, fit_columns, fit_features
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
-from kernelpca.estimators.elsewhere import apply, check_remote_rows
+from kernelpca.estimators.elsewhere import apply, check_remote_rows, here
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.training import Training, counted_rows, is_block, submatrix
@@ -217,7 +217,7 @@ class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                     f"diagonal has shape {diagonal.shape}; one number for each of {n_rows(rows)} rows is needed."
                 )
         if diagonal is not None:
-            return self._decomposition.residuals(rows, diagonal)
+            return self._decomposition.residuals(here(rows, "residuals"), diagonal)
         return apply(Decomposition.residuals, self._decomposition, None, np.float64, rows)
 
     @available_if(knows_own_similarity)

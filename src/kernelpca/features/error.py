@@ -22,13 +22,14 @@ def estimate_error(
     `pairs(a, b)` takes two sets of row numbers and returns errors and kernel values of all pairs. Rows that were `used`
     to choose the features are left out where enough others remain. `fetch` is told all row numbers beforehand.
     """
-    rows = np.arange(n) if used is None else np.setdiff1d(np.arange(n), used)
-    if len(rows) < min(n, 8):
-        rows = np.arange(n)
-    side = max(1, min(SIDE, len(rows) // 8))
-    groups = max(1, min(GROUPS, len(rows) // (2 * side)))
-    rows = rows if len(rows) > 1 else rows.repeat(2)
-    chosen = rng.permutation(rows)[: 2 * side * groups].reshape(groups, 2, side)
+    taken = np.empty(0, int) if used is None else np.unique(used)
+    if n - len(taken) < min(n, 8):
+        taken = np.empty(0, int)
+    left = n - len(taken)
+    side = max(1, min(SIDE, left // 8))
+    groups = max(1, min(GROUPS, left // (2 * side)))
+    chosen = unused_rows(n, taken, min(2 * side * groups, left), rng)
+    chosen = (chosen if left > 1 else chosen.repeat(2)).reshape(groups, 2, side)
     if fetch is not None:
         fetch(chosen.ravel())
     squares, values = [], []
@@ -39,3 +40,9 @@ def estimate_error(
     rms = float(np.sqrt(np.mean(squares)))
     spread = float(np.std(squares, ddof=1)) / np.sqrt(groups) if groups > 1 else rms**2
     return rms, spread / (2 * rms) if rms > 0 else 0.0, float(np.sqrt(np.mean(values)))
+
+
+def unused_rows(n: int, used: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Return distinct random row numbers below n that are not among those `used`, without a list of all."""
+    drawn = rng.choice(n, min(n, count + len(used)), replace=False)
+    return drawn[~np.isin(drawn, used)][:count]

@@ -130,8 +130,9 @@ class Count:
 
 def nearest(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(b, d), (c, d) -> (b,), (b,): which center is nearest to each row, and its squared distance."""
+    origin = centers.mean(axis=0)  # far from zero squared distances would lose their digits
     with one_blas_thread:
-        which, distance = pairwise_distances_argmin_min(X, centers, metric="sqeuclidean")
+        which, distance = pairwise_distances_argmin_min(X - origin, centers - origin, metric="sqeuclidean")
     return which, distance
 
 

@@ -9,6 +9,16 @@ import numpy as np
 from kernelpca.io.protocol import BadFile
 
 
+def numpy_type(kind: Any) -> np.dtype:
+    """Return the type of NumPy's for one of Arrow's; what is no number is an object, and what is empty a number."""
+    if str(kind) == "null":
+        return np.dtype(np.float64)
+    try:
+        return np.dtype(kind.to_pandas_dtype())
+    except (NotImplementedError, TypeError):
+        return np.dtype(object)
+
+
 def common_type(path: str, types: dict[str, Any]) -> np.dtype:
     """Return a type that holds the numbers of all columns, or say which columns hold none."""
     wrong = [name for name, kind in types.items() if np.dtype(kind).kind not in "biuf"]

@@ -11,14 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from kernelpca.extras import require
-from kernelpca.io.columns import as_matrix, common_type
-from kernelpca.io.protocol import BLOCK, BadFile, Reader
+from kernelpca.io.columns import as_matrix, common_type, numpy_type
+from kernelpca.io.protocol import BadFile, Reader
+
+STEP = 2**20  # bytes between two places of the index
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")
 
 
 @dataclass(frozen=True)
 class Csv(Reader):
     """Text with a line for each row, separated by commas (or tabs, or semicolons), with or without names above."""
 
+    header: bool | None = None
     offsets: tuple[int, ...] = field(default=(), repr=False)
     edges: tuple[int, ...] = field(default=(), repr=False)
 
@@ -27,36 +31,35 @@ class Csv(Reader):
         """What separates, names of columns, and how many there are."""
         with Path(self.path).open("rb") as file:
             first = file.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
-            second = file.readline().decode("utf-8", errors="replace").rstrip("\r\n")
+            more = bool(file.readline().strip())
         if not first:
-            raise BadFile(f"{self.path} is empty.")
+            raise BadFile(f"{self.path} is empty, or begins with an empty line.")
         mark = max(",;\t", key=first.count)
-        cells = [cell.strip().strip('"') for cell in first.split(mark)]
-        named = any(not _is_number(cell) for cell in cells) and bool(second)
-        return mark, tuple(cells) if named else None, len(cells)
+        cells = [cell.strip() for cell in first.split(mark)]
+        named = any(not _is_value(cell) for cell in cells) if self.header is None else self.header
+        if named and not more:
+            raise BadFile(f"{self.path} has names of columns and no rows. (header=False says that these are numbers.)")
+        return mark, tuple(cell.strip('"') for cell in cells) if named else None, len(cells)
 
     @cached_property
     def index(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Places in the file where blocks of lines begin, and the row that each begins with."""
+        """Places in the file where blocks of lines begin, and the row that each begins with; empty lines are none."""
         if self.offsets:
             return self.offsets, self.edges
-        offsets, edges, line_start, rows = [], [0], 0, 0
         with Path(self.path).open("rb") as file:
-            if self.head[1] is not None:
-                line_start = len(file.readline())
-            offsets.append(line_start)
-            position = line_start
-            while chunk := file.read(BLOCK):
-                lines = chunk.count(b"\n")
-                end = chunk.rfind(b"\n") + 1
-                rows += lines
+            begin = len(file.readline()) if self.head[1] is not None else 0
+            file.seek(begin)
+            offsets, edges, position, rest = [begin], [0], begin, b""
+            while chunk := file.read(STEP):
+                lines, _, rest = (rest + chunk).rpartition(b"\n")
                 position += len(chunk)
-                if end:
-                    offsets.append(position - len(chunk) + end)
+                rows = edges[-1] + count_lines(lines)
+                if rows > edges[-1]:
+                    offsets.append(position - len(rest))
                     edges.append(rows)
-            if position > offsets[-1]:  # the last line has no end
+            if rest.strip():  # the last line has no end
                 offsets.append(position)
-                edges.append(rows + 1)
+                edges.append(edges[-1] + 1)
         return tuple(offsets), tuple(edges)
 
     @property
@@ -85,8 +88,8 @@ class Csv(Reader):
                     block = self._parse(file.read(offsets[i + 1] - offsets[i]), first)
                     if len(block) != end - first:
                         raise BadFile(
-                            f"{self.path} has {end - first} lines from row {first} on, and {len(block)} rows: lines "
-                            "within quotes or empty lines cannot be read in blocks."
+                            f"{self.path} has {end - first} lines from row {first} on, and {len(block)} rows: text "
+                            "with line breaks within quotes cannot be read."
                         )
                     parts.append(block[max(start - first, 0) : stop - first])
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
@@ -100,27 +103,26 @@ class Csv(Reader):
             table = csv.read_csv(
                 arrow.BufferReader(text),
                 read_options=csv.ReadOptions(column_names=names),
-                parse_options=csv.ParseOptions(delimiter=self.head[0], ignore_empty_lines=False),
-                convert_options=csv.ConvertOptions(
-                    include_columns=chosen, null_values=["", "NA", "N/A", "nan", "NaN", "null"]
-                ),
+                parse_options=csv.ParseOptions(delimiter=self.head[0], ignore_empty_lines=True),
+                convert_options=csv.ConvertOptions(include_columns=chosen, null_values=list(MISSING)),
             )
         except arrow.ArrowInvalid as error:
             raise BadFile(f"{self.path} cannot be read from row {first} on: {error}") from error
         labels = self.columns or tuple(f"column {i}" for i in self.chosen)
-        common_type(
-            self.path,
-            {
-                label: np.float64 if arrow.types.is_null(kind) else kind.to_pandas_dtype()
-                for label, kind in zip(labels, table.schema.types, strict=True)
-            },
-        )
+        kinds = dict(zip(labels, map(numpy_type, table.schema.types), strict=True))
+        common_type(self.path, kinds)
         return as_matrix(table, self.dtype)
 
 
-def _is_number(text: str) -> bool:
+def count_lines(text: bytes) -> int:
+    """Count the lines that are not empty."""
+    return sum(1 for line in text.split(b"\n") if line and line != b"\r")
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell holds a number, a truth value or nothing; what is quoted is a name."""
     try:
-        float(text)
+        float(cell)
     except ValueError:
-        return text == ""
+        return cell in MISSING or cell.lower() in ("true", "false")
     return True

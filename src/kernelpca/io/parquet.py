@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kernelpca.extras import require
-from kernelpca.io.columns import as_matrix, common_type
+from kernelpca.io.columns import as_matrix, common_type, numpy_type
 from kernelpca.io.protocol import BadFile, Reader
 
 
@@ -25,14 +26,16 @@ class Parquet(Reader):
         parquet = require("pyarrow.parquet", "io", "Reading parquet files")
         files = sorted(Path(self.path).glob("*.parquet")) if Path(self.path).is_dir() else [Path(self.path)]
         edges, places, names = [0], [], None
+        types: list[dict[str, Any]] = []
         for file in files:
             try:
                 metadata = parquet.ParquetFile(file)
             except Exception as error:  # pyarrow has many kinds of errors for what is no such file
                 raise BadFile(f"{file} is no parquet file that can be read: {error}") from error
             schema = metadata.schema_arrow
+            types.append({part.name: numpy_type(part.type) for part in schema})
             if names is None:
-                names, types = tuple(schema.names), {field.name: field.type for field in schema}
+                names = tuple(schema.names)
             elif tuple(schema.names) != names:
                 raise BadFile(f"{file} has other columns than {files[0]}: give files of one table.")
             for group in range(metadata.num_row_groups):
@@ -41,7 +44,8 @@ class Parquet(Reader):
         if names is None:
             raise BadFile(f"{self.path} has no parquet files in it.")
         chosen = [names[i] for i in self.among(names)]
-        dtype = common_type(self.path, {name: types[name].to_pandas_dtype() for name in chosen})
+        kinds = [common_type(self.path, {name: of[name] for name in chosen}) for of in types]
+        dtype = np.result_type(*kinds)
         return names, dtype, tuple(edges), tuple(places)
 
     @property
@@ -58,6 +62,11 @@ class Parquet(Reader):
     def dtype(self) -> np.dtype:
         """The type of the numbers."""
         return self.facts[1]
+
+    @property
+    def step(self) -> int:
+        """Rows of a row group."""
+        return max(int(np.diff(self.facts[2]).max(initial=1)), 1)
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows: of all row groups that have some of them."""

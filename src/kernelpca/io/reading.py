@@ -33,6 +33,7 @@ def open_data(
     *,
     columns: Iterable[str | int] | None = None,
     key: str | None = None,
+    header: bool | None = None,
     chunks: int | str | None = None,
     memory_limit: int | float | str | None = None,
 ) -> Table:
@@ -46,6 +47,8 @@ def open_data(
         Which columns, by name or number; all when not given.
     key : str, optional
         Which array, of a file with several (.npz, .h5, .zarr).
+    header : bool, optional
+        Whether the first line of a text file has names of columns; None to guess: it has if any of them is no number.
     chunks : int, "auto" or None, default=None
         Rows of a chunk of the Dask array that the file becomes, or "auto" for some that make about 32 MB. None for an
         array in memory, if it takes at most an eighth of what is free (.npy is mapped into memory and takes none),
@@ -68,7 +71,7 @@ def open_data(
     >>> table.columns, table.shape
     (('height', 'weight'), (2, 2))
     """
-    reader = reader_of(path, columns, key)
+    reader = reader_of(path, columns, key, header)
     if chunks is None:
         if type(reader) is Npy and reader.wanted is None:
             return Table(reader.array, None, reader.path)
@@ -79,7 +82,12 @@ def open_data(
     return Table(array, reader.columns, reader.path)
 
 
-def reader_of(path: str | Path, columns: Iterable[str | int] | None = None, key: str | None = None) -> Reader:
+def reader_of(
+    path: str | Path,
+    columns: Iterable[str | int] | None = None,
+    key: str | None = None,
+    header: bool | None = None,
+) -> Reader:
     """Return the reader of a file, whose shape has been looked at."""
     path = Path(path)
     kind = FORMATS.get(path.suffix.lower())
@@ -94,6 +102,8 @@ def reader_of(path: str | Path, columns: Iterable[str | int] | None = None, key:
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is one name: give a list, [{columns!r}].")
     reader = kind(str(path), None if columns is None else tuple(columns), key)
+    if isinstance(reader, Csv):
+        reader = replace(reader, header=header)
     if not all(reader.shape):
         raise BadFile(f"{path} has {reader.shape[0]} rows of {reader.shape[1]} columns: there is nothing to work on.")
     if isinstance(reader, Csv):

@@ -58,11 +58,22 @@ def write_data(
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
+    values = values if hasattr(values, "__dask_graph__") else np.asarray(values)
+    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
+        raise ValueError(f"Rows of numbers are written; got {values.ndim} dimensions of {values.dtype}.")
     shape, dtype = (*values.shape, 1)[:2], values.dtype
+    if np.isnan(shape[0]):
+        raise ValueError(
+            "The number of rows in each chunk is not known, as for results of a data frame: call "
+            "values.compute_chunk_sizes() first, or give the model df.to_dask_array(lengths=True)."
+        )
+    if not shape[0]:
+        raise ValueError("There are no rows to write.")
     names = [str(name) for name in columns] if columns is not None else None
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
-    with staged(path, key) as stage:
+    cut = values.chunks[0] if hasattr(values, "__dask_graph__") else None
+    with staged(path, key, [shape, str(dtype), cut]) as stage:
         parts = stage.finished(values, done)
         with replacing(path) as new:
             write(new, parts, shape, dtype, names)
@@ -108,10 +119,13 @@ class Stage:
 
 
 @contextmanager
-def staged(path: Path, key: str | None) -> Iterator[Stage]:
-    """Keep finished blocks in a folder until the file is whole; with a key also after an error."""
+def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
+    """Keep finished blocks in a folder until the file is whole; with a key also after an error.
+
+    They are used again only by a run with the same key whose values have the same `form`: shape, type and blocks.
+    """
     folder = path.with_name(f".{path.name}.blocks")
-    note, mark = folder / "key.json", json.dumps(None if key is None else sha256(key.encode()).hexdigest())
+    note, mark = folder / "key.json", sha256(json.dumps([key, form]).encode()).hexdigest()
     if folder.exists() and (key is None or not note.exists() or note.read_text() != mark):
         shutil.rmtree(folder)
     folder.mkdir(exist_ok=True)

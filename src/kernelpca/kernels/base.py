@@ -151,7 +151,7 @@ class Kernel(Part, ABC):
         if self.domain in ("any", "precomputed"):
             return X
         if self.domain == "text":
-            return check_text(gathered(X), self)
+            return check_text(X, self)
         if sparse.issparse(X) and not self.takes_sparse:
             raise TypeError(
                 f"{type(self).__name__} does not take sparse input: it is not a function of dot products. "
@@ -253,7 +253,7 @@ def n_rows(X: Rows) -> int:
 def spread_rows(X: Rows, most: int = 1000) -> Rows:
     """Return at most `most` rows, spread evenly over X; X itself where it has no more."""
     if n_rows(X) <= most:
-        return X
+        return gathered(X)
     return X[np.unique(np.linspace(0, n_rows(X) - 1, min(n_rows(X), most)).astype(int))]
 
 
@@ -363,7 +363,9 @@ class HasGamma(Kernel):
 
     def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
         """1 / (d var X), as in scikit-learn's SVC; 1 for constant data."""
-        if sparse.issparse(X) or weights is not None:
+        if isinstance(X, RemoteRows):
+            variance = X.var() if weights is None else X.weighted_var(weights)
+        elif sparse.issparse(X) or weights is not None:
             w = np.full(n_rows(X), 1.0 / n_rows(X)) if weights is None else weights / weights.sum()
             mean = float((w @ X).mean())
             variance = float((w @ (X.multiply(X) if sparse.issparse(X) else np.square(X - mean))).mean())
