@@ -172,6 +172,6 @@ EXPERIMENT = Experiment(
     pieces=pieces,
     run=run,
     conclude=conclude,
-    seconds={"full": 400, "quick": 20},
+    seconds={"full": 540, "quick": 20},
     alone=True,
 )

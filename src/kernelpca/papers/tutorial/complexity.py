@@ -278,6 +278,6 @@ EXPERIMENT = Experiment(
     pieces=pieces,
     run=run,
     conclude=conclude,
-    seconds={"full": 95, "quick": 18},
+    seconds={"full": 140, "quick": 18},
     alone=True,
 )
