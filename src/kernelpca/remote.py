@@ -33,7 +33,6 @@ class RemoteRows(ABC):
     edges: np.ndarray
     ndim = 2
     __array_ufunc__ = None  # NumPy must not walk through them row by row
-    __array_priority__ = 1000
 
     @abstractmethod
     def reduce(

@@ -72,7 +72,13 @@ class DaskRows(RemoteRows):
     ) -> Any:
         """Return the merged results of `function(rows, *parts)` on all chunks, a tree of tasks."""
 
-        return run(lambda: self._tree(function, merge, aligned, numbered))[0]
+        def tree() -> list[Any]:
+            found = self._tasks(function, aligned, numbered)
+            while len(found) > 1:
+                found = [dask.delayed(merged)(merge, found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
+            return found
+
+        return run(tree)[0]
 
     def collect(self, function: Callable[..., np.ndarray], *aligned: np.ndarray) -> np.ndarray:
         """Return the results of `function(rows, *parts)` one below the other."""
@@ -208,19 +214,6 @@ class DaskRows(RemoteRows):
 
     def _like(self, array: da.Array) -> DaskRows:
         return DaskRows(array, self.name, self.names, checked=True)
-
-    def _tree(
-        self,
-        function: Callable[..., Any],
-        merge: Callable[[Any, Any], Any],
-        aligned: Sequence[np.ndarray] = (),
-        numbered: bool = False,
-    ) -> list[Any]:
-        """Return the task that merges the results of all chunks, in a list."""
-        found = self._tasks(function, aligned, numbered)
-        while len(found) > 1:
-            found = [dask.delayed(merged)(merge, found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
-        return found
 
     def _tasks(self, function: Callable[..., Any], aligned: Sequence[np.ndarray], numbered: bool = False) -> list[Any]:
         """List a task for each chunk, with its part of every aligned array, and the number of its first row."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelpca.features.moments import Moments
 from kernelpca.features.nystrom import NystromFeatures
-from kernelpca.features.protocol import ExplicitFeatures
+from kernelpca.features.protocol import BLOCK_ROWS, ExplicitFeatures
 from kernelpca.gram.protocol import Gram, check_block
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.remote import RemoteRows
@@ -71,7 +71,7 @@ class RemoteMap:
 
     make: RowMap
     X: RemoteRows
-    rows: int = 2048
+    rows: int = BLOCK_ROWS
 
     def in_blocks_of(self, rows: int) -> RemoteMap:
         """Return the same with so many rows at a time."""
