@@ -23,6 +23,7 @@ FOUNDATIONS = {
     "datasets",
     "remote",
     "io",
+    "persistence",
 }
 LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "kernels": 1,
@@ -35,12 +36,14 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "estimators": 7,
     "sklearn": 8,
     "dask": 8,
+    "selection": 8,
+    "plotting": 9,
     "__init__": 9,
-    "pages": 9,
-    "papers": 10,
-    "demo": 10,
-    "cli": 11,
-    "__main__": 12,
+    "pages": 10,
+    "papers": 11,
+    "demo": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 # a solver knows the Gram protocol and nothing else of what lies below
 FORBIDDEN = {("solvers", "kernels"), ("solvers", "gram.tiled"), ("solvers", "gram.dense"), ("solvers", "gram.operator")}
@@ -79,9 +82,20 @@ def test_nothing_prints_or_uses_global_randomness():
 
 
 def test_import_brings_no_heavy_library():
-    code = "import sys, kernelpca; print([m for m in ('numba', 'matplotlib', 'pandas', 'dask') if m in sys.modules])"
+    heavy = ("numba", "matplotlib", "pandas", "dask")
+    code = f"import sys, kernelpca.estimators; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() in ("[]", "['pandas']")  # scikit-learn may bring pandas itself
+
+
+def test_the_package_itself_imports_nothing():
+    code = "import sys, kernelpca; print([m for m in ('numpy', 'scipy', 'sklearn') if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+    for name in kernelpca.__all__:
+        assert getattr(kernelpca, name) is not None
+        assert name in dir(kernelpca)
+    assert kernelpca.kernels.RBF is not None
 
 
 def test_import_takes_less_than_twice_scikit_learns():

@@ -132,16 +132,14 @@ def test_every_estimator_takes_dask_arrays(schedule, make):
     np.testing.assert_allclose(scores.compute(), local.transform(X), atol=tol * np.abs(local.transform(X)).max())
     points = model.inverse_transform(scores)
     assert points.chunks == (CHUNKS["uneven"], (X.shape[1],))
-    if hasattr(local, "score_samples"):
-        distances = model.score_samples(array)
-        assert distances.chunks == (CHUNKS["uneven"],)
-        np.testing.assert_allclose(distances.compute(), local.score_samples(X), atol=20 * tol)
-    if not isinstance(local, PCA):
-        near = points[:20].compute(), local.inverse_transform(local.transform(X[:20]))
-        np.testing.assert_allclose(*near, atol=0.05)
-        cleaned = model.denoise(array)
-        assert cleaned.chunks == points.chunks
-        np.testing.assert_allclose(cleaned[:20].compute(), local.denoise(X[:20]), atol=0.05)
+    distances = model.score_samples(array)
+    assert distances.chunks == (CHUNKS["uneven"],)
+    np.testing.assert_allclose(distances.compute(), local.score_samples(X), atol=20 * tol)
+    near = points[:20].compute(), local.inverse_transform(local.transform(X[:20]))
+    np.testing.assert_allclose(*near, atol=0.05)
+    cleaned = model.denoise(array)
+    assert cleaned.chunks == points.chunks
+    np.testing.assert_allclose(cleaned[:20].compute(), local.denoise(X[:20]), atol=0.05)
 
 
 def test_nothing_is_computed_before_it_is_asked_for():
@@ -352,6 +350,13 @@ def test_an_empty_chunk():
     array = da.from_array(X, chunks=((100, 0, 1000), -1))
     with pytest.raises(ValueError, match=r"Chunk .* is empty.*rechunk"):
         KernelPCA(2).fit(array)
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame(X[:200]), npartitions=4)
+    filtered = frame[frame.index >= 100]
+    with pytest.raises(ValueError, match=r"is empty.*X.to_dask_array\(lengths=True\).rechunk"):
+        KernelPCA(2).fit(filtered)
+    mended = filtered.to_dask_array(lengths=True).rechunk({0: "auto", 1: -1})
+    assert KernelPCA(2).fit(mended).n_components_ == 2
 
 
 @pytest.mark.parametrize("estimator", [KernelPCA(2), KernelPCA(2, approximation="fourier"), PCA(2)])

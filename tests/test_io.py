@@ -16,7 +16,7 @@ from kernelpca.io.reading import FORMATS, reader_of
 X = np.round(load_digits(return_X_y=True)[0][:300, 10:18] / 16, 4)
 NAMES = tuple("abcdefgh")
 NEEDS = {".csv": "pyarrow", ".parquet": "pyarrow", ".h5": "h5py", ".zarr": "zarr", ".npy": "numpy", ".npz": "numpy"}
-WITH_NAMES = (".csv", ".parquet", ".h5", ".zarr")
+WITH_NAMES = (".npz", ".csv", ".parquet", ".h5", ".zarr")
 
 
 @pytest.fixture(params=NEEDS)
@@ -178,6 +178,23 @@ def test_which_array(tmp_path):
     np.testing.assert_array_equal(np.asarray(open_data(path, key="Y")), X)
     with pytest.raises(ValueError, match="no array 'Z'; it has X, Y"):
         open_data(path, key="Z")
+
+
+def test_an_array_within_groups_of_a_zarr_store(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    root = zarr.open_group(str(tmp_path / "rows.zarr"), mode="w")
+    deep = root.create_group("day").create_group("hour")
+    deep.create_array("X", shape=X.shape, dtype=X.dtype, chunks=(100, X.shape[1]))[:] = X
+    np.testing.assert_array_equal(np.asarray(open_data(tmp_path / "rows.zarr")), X)
+    np.testing.assert_array_equal(np.asarray(open_data(tmp_path / "rows.zarr", key="day/hour/X")), X)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".parquet", ".zarr"])
+def test_a_key_where_there_is_one_table(tmp_path, suffix):
+    pytest.importorskip(NEEDS[suffix])
+    path = write_data(tmp_path / f"rows{suffix}", X)
+    with pytest.raises(ValueError, match="key='X' names nothing in it: leave key out"):
+        open_data(path, key="X")
 
 
 # files that are not loaded

@@ -23,13 +23,14 @@ def as_rows(X: Any, name: str = "X", lengths: bool = True) -> DaskRows:
     lengths : bool
         Whether the number of rows in each chunk must be known; those of a data frame are counted.
     """
-    names = None
+    names, mend = None, f"{name}.rechunk({{0: 'auto', 1: -1}})"
     if isinstance(X, Table):
         names = None if X.columns is None else np.asarray(X.columns, dtype=object)
         X = X.values
     elif hasattr(X, "to_dask_array"):
         names = np.asarray(X.columns, dtype=object)
         _check_numeric(X, name)
+        mend = f"{name}.to_dask_array(lengths=True).rechunk({{0: 'auto', 1: -1}}), or drop empty partitions"
         X = X.to_dask_array(lengths=True if lengths else None)
     if not isinstance(X, da.Array):
         raise TypeError(
@@ -52,7 +53,7 @@ def as_rows(X: Any, name: str = "X", lengths: bool = True) -> DaskRows:
     if 0 in rows:
         raise ValueError(
             f"Chunk {rows.index(0)} of {name} is empty ({len(rows)} chunks of {_some(rows)} rows): join chunks with "
-            f"{name}.rechunk({{0: 'auto', 1: -1}})."
+            f"{mend}."
         )
     if X.dtype.kind not in "biuf":
         raise ValueError(

@@ -38,7 +38,6 @@ from kernelpca.tall import by_rows
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 
 PILOT = 256  # rows whose mean is near that of all
-LOOKED_AT = 1024  # rows whose largest score says which sign a component has
 
 
 def fit_features(
@@ -179,10 +178,10 @@ def assemble(
     rng: np.random.Generator,
 ) -> Fit:
     """Fold directions into an affine map of new samples; components that the features have no variance for are zero."""
-    first = mapped.block(slice(0, LOOKED_AT))[0] if kept is None else kept[:LOOKED_AT]
-    some = first @ mapped.from_block(found.U) - found.mean @ found.U
-    U, mean, values = found.U * leading_signs(some), found.mean, found.values
-    folded = mapped.fold(U, mean)
+    mean, values = found.mean, found.values
+    folded = mapped.fold(found.U, mean)
+    signs = leading_signs(folded.W)  # of coefficients, not of scores: rows and their order do not matter then
+    U = found.U * signs
     missing = (request.components.count or 0) - len(values)
     error = (np.nan, np.nan, np.nan)
     if mapped.pairs:
@@ -191,8 +190,8 @@ def assemble(
     evidence = Approximation(mapped.name, *error, _missed(mapped, found))
     decomposition = Decomposition(
         features=folded.features,
-        W=pad(folded.W, missing).astype(dtype),
-        b=pad(folded.b, missing).astype(dtype),
+        W=pad(folded.W * signs, missing).astype(dtype),
+        b=pad(folded.b * signs, missing).astype(dtype),
         signs=pad(np.sign(values), missing),
         eigenvalues=pad(values, missing),
         total=found.total,

@@ -31,7 +31,7 @@ from kernelpca.solvers.protocol import Callback
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 from kernelpca.validation import as_generator, check_weights
 
-KEPT = 1024  # rows of the first batch that are kept, to say how good the features are and which sign a component has
+KEPT = 1024  # rows of the first batch that are kept, to say how good the features are
 LONGER = 10  # times the first batch: streams are at least so long, or rounding may count for all of the tolerance
 FOLLOWS = {  # what follows from the sums, and is worked out when it is asked for
     "_decomposition",
@@ -109,8 +109,8 @@ class IncrementalKernelPCA(KernelPCA):
 
     The first batch fixes the features (random ones, or landmarks chosen from it or given) and the kernel's defaults;
     from then on count, mean and covariance of the features are added up in float64. The model is that of `KernelPCA`
-    on all rows with the same features, up to signs of components, whatever the order and the size of the batches; it is
-    worked out when it is asked for, so that `partial_fit` costs no more than its rows.
+    on all rows with the same features, whatever the order and the size of the batches; it is worked out when it is
+    asked for, so that `partial_fit` costs no more than its rows.
 
     Parameters
     ----------

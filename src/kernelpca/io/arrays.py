@@ -41,7 +41,7 @@ class Npy(Reader):
         return self.array.shape[0]
 
     @property
-    def file_columns(self) -> int:
+    def file_columns(self) -> Sequence[str] | int:
         """How many columns there are."""
         return self.array.shape[1]
 
@@ -59,19 +59,33 @@ class Npy(Reader):
 class Npz(Npy):
     """NumPy's archive of arrays, of which one is read whole: it is compressed as a whole."""
 
+    takes_key = True
+
     @cached_property
-    def array(self) -> np.ndarray:
-        """The array that the key names, or the only one that holds rows of numbers."""
+    def loaded(self) -> tuple[np.ndarray, Sequence[str] | int]:
+        """The array that the key names, or the only one of rows of numbers; and names, from the array "columns"."""
         try:
             with np.load(self.path, allow_pickle=False) as archive:
                 name = choose_key(self.path, self.key, list(archive.files), lambda key: archive[key].ndim == 2)
                 array = archive[name]
+                names = archive["columns"] if "columns" in archive.files else np.empty(0, str)
         except BadFile:
             raise
         except Exception as error:  # zipfile and zlib have errors of many kinds for a broken archive
             raise BadFile(f"{self.path} is no archive of arrays of numbers: {error}") from error
         check_matrix(array.shape, array.dtype, self.path, f", array {name!r},")
-        return array
+        named = names.dtype.kind == "U" and names.shape == array.shape[1:]
+        return array, tuple(map(str, names)) if named else array.shape[1]
+
+    @property
+    def array(self) -> np.ndarray:  # type: ignore[override]
+        """The array."""
+        return self.loaded[0]
+
+    @property
+    def file_columns(self) -> Sequence[str] | int:
+        """Names of all columns, or how many there are."""
+        return self.loaded[1]
 
 
 def choose_key(path: str, key: str | None, keys: list[str], is_matrix: Any) -> str:
@@ -90,6 +104,8 @@ def choose_key(path: str, key: str | None, keys: list[str], is_matrix: Any) -> s
 @dataclass(frozen=True)
 class Hdf5(Reader):
     """A data set of an HDF5 file."""
+
+    takes_key = True
 
     @cached_property
     def facts(self) -> tuple[str, tuple[int, int], np.dtype, int, tuple[str, ...] | None]:
@@ -138,6 +154,8 @@ class Hdf5(Reader):
 class Zarr(Reader):
     """An array of a zarr store."""
 
+    takes_key = True
+
     @cached_property
     def array(self) -> Any:
         """The array; nothing of it is read."""
@@ -147,8 +165,10 @@ class Zarr(Reader):
         except Exception as error:  # zarr has many kinds of errors for what is no store
             raise BadFile(f"{self.path} is no zarr store that can be read: {error}") from error
         if not hasattr(found, "shape"):
-            arrays = dict(found.arrays())
+            arrays = {name: item for name, item in found.members(max_depth=None) if hasattr(item, "shape")}
             found = arrays[choose_key(self.path, self.key, list(arrays), lambda key: arrays[key].ndim == 2)]
+        elif self.key is not None:
+            raise BadFile(f"{self.path} is one array, so that key={self.key!r} names nothing in it: leave key out.")
         check_matrix(found.shape, found.dtype, self.path)
         return found
 

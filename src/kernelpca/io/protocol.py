@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Reader(ABC):
         Which array of the file, where it may have several.
     """
 
+    takes_key: ClassVar[bool] = False
     path: str
     wanted: tuple[str | int, ...] | None = None
     key: str | None = None

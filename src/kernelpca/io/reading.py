@@ -101,6 +101,8 @@ def reader_of(
         raise FileNotFoundError(f"{path} does not exist.{there}")
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is one name: give a list, [{columns!r}].")
+    if key is not None and not kind.takes_key:
+        raise BadFile(f"{path} is one table, so that key={key!r} names nothing in it: leave key out.")
     reader = kind(str(path), None if columns is None else tuple(columns), key)
     if isinstance(reader, Csv):
         reader = replace(reader, header=header)

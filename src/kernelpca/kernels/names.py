@@ -8,6 +8,7 @@ from typing import Any
 from kernelpca.kernels.base import Kernel
 from kernelpca.kernels.custom import Custom, Precomputed
 from kernelpca.kernels.dot import ArcCosine, Cosine, Linear, Polynomial, Sigmoid
+from kernelpca.kernels.expression import is_expression, parse_kernel
 from kernelpca.kernels.histogram import (
     AdditiveChiSquare,
     ChiSquare,
@@ -51,11 +52,13 @@ ALIASES = {"gaussian": "rbf", "gauss": "rbf", "tanh": "sigmoid", "laplace": "lap
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Return the kernel that a name, an object or a callable stands for."""
+    """Return the kernel that a name, a text such as "rbf(gamma=0.1) + 2*linear", an object or a callable stands for."""
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
+    if isinstance(kernel, str) and is_expression(kernel):
+        return parse_kernel(kernel, KERNELS, ALIASES)
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     text = explain_unknown(kernel, "kernel", "kernelpca.kernels", KERNELS, ALIASES)

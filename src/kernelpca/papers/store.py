@@ -19,7 +19,19 @@ from kernelpca.atomic import write_atomically
 from kernelpca.papers.experiment import Experiment, Piece, Values
 
 SOURCE = Path(__file__).parents[1]
-NO_RESULT = {"cli", "pages", "dask", "io", "demo.py", "__main__.py"}  # of the package, what no result depends on
+# of the package, what no result depends on
+NO_RESULT = {
+    "cli",
+    "pages",
+    "dask",
+    "io",
+    "persistence",
+    "plotting",
+    "selection",
+    "demo.py",
+    "__init__.py",
+    "__main__.py",
+}
 COST = ("_seconds", "_peak")
 
 
