@@ -17,15 +17,20 @@ class ProgressBar:
     ----------
     console : rich.console.Console, optional
         Where to draw; standard error when not given.
+    delay : float, default=0
+        Seconds of a fit that go by without a bar.
     """
 
-    def __init__(self, console: Any = None) -> None:
+    def __init__(self, console: Any = None, delay: float = 0.0) -> None:
         self.console = console
+        self.delay = delay
         self._bar: Any = None
         self._task: Any = None
 
     def __call__(self, event: Any) -> None:
         """Draw the state after a pass."""
+        if event.seconds < self.delay:
+            return
         if self._bar is None:
             self._open()
         done = event.seconds

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 
+from kernelpca.cli.words import show_warnings
 from kernelpca.extras import require
 
-BAD_INPUT = 1
+BAD_INPUT, INTERRUPTED = 1, 130
 
 
 def main() -> None:
     """Run the command that is asked for."""
     try:
         typer = require("typer", "cli", "The command line")
-        from kernelpca.cli import demo, reproduce
+        from kernelpca.cli import apply, demo, fit, info, pages, reproduce
 
         app = typer.Typer(
             help="Kernel PCA that is exact when it can be and always says how good its answer is.",
@@ -21,9 +22,25 @@ def main() -> None:
             add_completion=False,
             pretty_exceptions_enable=False,
         )
-        app.command()(demo.demo)
-        app.command()(reproduce.reproduce)
-        app()
-    except (ImportError, OSError, ValueError) as error:
-        sys.stderr.write(f"Error: {error}\n")
+        for command in (
+            fit.fit,
+            apply.transform,
+            apply.inverse,
+            apply.denoise,
+            apply.score,
+            info.info,
+            fit.plan,
+            pages.report,
+            pages.explore,
+            reproduce.reproduce,
+            demo.demo,
+        ):
+            app.command()(command)
+        with show_warnings():
+            app()
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted: nothing half done was left behind; finished blocks are used by the next run.\n")
+        raise SystemExit(INTERRUPTED) from None
+    except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
+        sys.stderr.write(f"Error: {' '.join(str(error).split())}\n")
         raise SystemExit(BAD_INPUT) from error

@@ -6,10 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markdown import Markdown
-
-from kernelpca.demo import denoise_digits
 
 
 def demo(
@@ -18,6 +14,11 @@ def demo(
     ),
 ) -> None:
     """Denoise handwritten digits by kernel PCA, beside PCA."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from kernelpca.demo import denoise_digits
+
     console = Console()
     console.print(Markdown(denoise_digits(out)))
     console.print(f"Written: {out / 'denoise.png'} and {out / 'table.md'}", highlight=False)

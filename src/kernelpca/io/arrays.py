@@ -78,7 +78,7 @@ class Npz(Npy):
         return array, tuple(map(str, names)) if named else array.shape[1]
 
     @property
-    def array(self) -> np.ndarray:  # type: ignore[override]
+    def array(self) -> np.ndarray:
         """The array."""
         return self.loaded[0]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.io.protocol import BadFile
+from kernelpca.io.protocol import TextColumns
 
 
 def numpy_type(kind: Any) -> np.dtype:
@@ -23,11 +23,7 @@ def common_type(path: str, types: dict[str, Any]) -> np.dtype:
     """Return a type that holds the numbers of all columns, or say which columns hold none."""
     wrong = [name for name, kind in types.items() if np.dtype(kind).kind not in "biuf"]
     if wrong:
-        good = [name for name in types if name not in wrong]
-        raise BadFile(
-            f"{path} has columns that are no numbers: {', '.join(wrong[:8])}{', ...' if len(wrong) > 8 else ''}. "
-            f"Choose others with columns={good[:4]!r}."
-        )
+        raise TextColumns(path, wrong, [name for name in types if name not in wrong])
     dtype = np.result_type(*types.values()) if types else np.dtype(np.float64)
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
 

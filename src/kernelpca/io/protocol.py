@@ -17,6 +17,23 @@ class BadFile(ValueError):
     """A file that cannot be read as rows of numbers; it says what is wrong with it."""
 
 
+class TextColumns(BadFile):
+    """A file of which some columns hold no numbers: `wrong` names those, and `good` the others."""
+
+    def __init__(self, path: str, wrong: list[str], good: list[str]) -> None:
+        self.path, self.wrong, self.good = path, wrong, good
+        super().__init__(
+            f"{path} has columns that are no numbers: {_some(wrong)}. Choose others with columns={good[:4]!r}."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.wrong, self.good)  # workers send errors as pickles
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
 @dataclass(frozen=True)
 class Reader(ABC):
     """Rows of numbers in a file; it can be sent to another process that sees the same file.

@@ -14,6 +14,7 @@ import numpy as np
 
 from kernelpca.atomic import write_atomically
 from kernelpca.extras import require
+from kernelpca.io.computed import Computed
 from kernelpca.tiles import blocks
 
 BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
@@ -36,8 +37,9 @@ def write_data(
     ----------
     path : str or Path
         Where to: .npy, .npz, .csv, .parquet, .h5 or .zarr.
-    values : ndarray or dask array
-        What to write. Chunks of a Dask array are computed a few at a time, so that it never has to fit into memory.
+    values : ndarray, dask array or Computed
+        What to write. Chunks of a Dask array are computed a few at a time, and blocks of `kernelpca.io.Computed` one at
+        a time, so that it never has to fit into memory.
     columns : sequence of str, optional
         Names of the columns.
     key : str, optional
@@ -58,10 +60,11 @@ def write_data(
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
-    values = values if hasattr(values, "__dask_graph__") else np.asarray(values)
-    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
-        raise ValueError(f"Rows of numbers are written; got {values.ndim} dimensions of {values.dtype}.")
-    shape, dtype = (*values.shape, 1)[:2], values.dtype
+    values = values if hasattr(values, "__dask_graph__") or isinstance(values, Computed) else np.asarray(values)
+    like = values.like if isinstance(values, Computed) else values
+    if like.ndim not in (1, 2) or like.dtype.kind not in "biuf":
+        raise ValueError(f"Rows of numbers are written; got {like.ndim} dimensions of {like.dtype}.")
+    shape, dtype = (like.shape[0] if like is values else len(values), *like.shape[1:], 1)[:2], like.dtype
     if np.isnan(shape[0]):
         raise ValueError(
             "The number of rows in each chunk is not known, as for results of a data frame: call "
@@ -72,7 +75,7 @@ def write_data(
     names = [str(name) for name in columns] if columns is not None else None
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
-    cut = values.chunks[0] if hasattr(values, "__dask_graph__") else None
+    cut = values.chunks[0] if hasattr(values, "__dask_graph__") else getattr(values, "block_rows", None)
     with staged(path, key, [shape, str(dtype), cut]) as stage:
         parts = stage.finished(values, done)
         with replacing(path) as new:
@@ -92,10 +95,10 @@ class Stage:
             compute = require("kernelpca.dask.files", "dask", "Writing a Dask array").computed_blocks
             count = values.numblocks[0]
         else:
-            cut = blocks(len(values), BLOCK_ROWS)
+            cut = blocks(len(values), values.block_rows if isinstance(values, Computed) else BLOCK_ROWS)
             count = len(cut)
 
-            def compute(array: np.ndarray, missing: list[int]) -> Iterator[tuple[int, np.ndarray]]:
+            def compute(array: np.ndarray | Computed, missing: list[int]) -> Iterator[tuple[int, np.ndarray]]:
                 return ((i, array[cut[i]]) for i in missing)
 
         missing = [i for i in range(count) if not self._path(i).exists()]

@@ -1,0 +1,136 @@
+"""`kernelpca transform`, `inverse`, `denoise` and `score`: a model applied to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kernelpca.cli.options import Data, Force, Header, Json, Key, MaybeOut, Model, Out
+from kernelpca.cli.tables import check_output, open_for, open_named, write_applied
+from kernelpca.cli.words import bar, say
+
+
+def transform(
+    model: Model,
+    data: Data,
+    out: Out,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write the scores of rows: their coordinates on the components."""
+    check_output(out, force, model, data)
+    fitted = load(model)
+    table = open_for(fitted, data, key, header)
+    names = [str(name) for name in fitted.get_feature_names_out()]
+    write_applied(out, fitted.transform, table, names, model, "transform", force)
+    done(out, table.shape[0], len(names), as_json)
+
+
+def inverse(
+    model: Model,
+    scores: Annotated[Path, typer.Argument(help="Scores, as `transform` writes them.", show_default=False)],
+    out: Out,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write rows that have these scores, or come near: pre-images."""
+    check_output(out, force, model, scores)
+    fitted = load(model)
+    names = [str(name) for name in fitted.get_feature_names_out()]
+    table = open_named(scores, names, len(names), key, header)
+    write_applied(
+        out, lambda rows: fitted.inverse_transform(rows.values), table, columns_of(fitted), model, "inverse", force
+    )
+    done(out, table.shape[0], fitted.n_features_in_, as_json)
+
+
+def denoise(
+    model: Model,
+    data: Data,
+    out: Out,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write rows without what the components do not explain: projected, and brought back."""
+    check_output(out, force, model, data)
+    fitted = load(model)
+    table = open_for(fitted, data, key, header)
+    write_applied(out, fitted.denoise, table, columns_of(fitted), model, "denoise", force)
+    done(out, table.shape[0], fitted.n_features_in_, as_json)
+
+
+def score(
+    model: Model,
+    data: Data,
+    out: MaybeOut = None,
+    worst: Annotated[int, typer.Option(min=0, help="How many of the strangest rows to print.")] = 10,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Say how well the model explains each row: low scores are outliers."""
+    import numpy as np
+
+    from kernelpca.cli.tables import BLOCK
+    from kernelpca.io import Table, write_data
+    from kernelpca.tiles import blocks
+
+    if out is not None:
+        check_output(out, force, model, data)
+    fitted = load(model)
+    table = open_for(fitted, data, key, header)
+    if table.is_lazy:
+        values = np.asarray(fitted.score_samples(table).compute())
+    else:
+        parts = blocks(len(table), max(BLOCK // max(table.shape[1], 1), 1))
+        values = np.empty(len(table))
+        with bar("score") as progress:
+            for i, part in enumerate(parts):
+                values[part] = fitted.score_samples(Table(table.values[part], table.columns))
+                progress(i + 1, len(parts))
+    if out is not None:
+        write_data(out, values, columns=["score"], force=force)
+    order = values.argsort(kind="stable")[:worst]
+    facts = {
+        "rows": len(values),
+        "mean": float(values.mean()),
+        "median": float(np.median(values)),
+        "lowest": [{"row": int(i), "score": float(values[i])} for i in order],
+        "written": None if out is None else str(out),
+    }
+    lines = [f"{len(values)} rows: mean {values.mean():.4g}, median {np.median(values):.4g} (0 is best)"]
+    lines += [f"the {len(order)} strangest rows, counted from 0:"] if len(order) else []
+    lines += [f"  {i:>8}  {values[i]:.4g}" for i in order]
+    lines += [] if out is None else [f"Written: {out}"]
+    say(facts, "\n".join(lines), as_json)
+
+
+def load(path: Path) -> Any:
+    """Load a model."""
+    import kernelpca
+
+    return kernelpca.load(path)
+
+
+def columns_of(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def done(out: Path, rows: int, columns: int, as_json: bool) -> None:
+    """Say what was written."""
+    say(
+        {"written": str(out), "rows": rows, "columns": columns},
+        f"Written: {out}, {rows} rows of {columns} numbers",
+        as_json,
+    )

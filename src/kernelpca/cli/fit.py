@@ -1,0 +1,176 @@
+"""`kernelpca fit` and `kernelpca plan`: an estimator from options, fitted on a file, or only planned."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated, Any
+
+import typer
+
+from kernelpca.cli.options import Columns, Data, DropMissing, Exclude, Force, Header, Json, Key, Out, with_options_of
+from kernelpca.cli.tables import check_output, names_in, open_table
+from kernelpca.cli.words import fit_callback, say
+
+METHODS = {
+    "kernel": "KernelPCA",
+    "robust": "RobustKernelPCA",
+    "sparse": "SparseKernelPCA",
+    "invertible": "InvertibleKernelPCA",
+    "pca": "PCA",
+}
+SIZES = {"nystrom": "n_landmarks", "fourier": "n_features", "relu": "n_features", "sketch": "n_features"}
+
+
+def make_estimator(
+    method: Annotated[str, typer.Option(help=f"What to fit: {', '.join(METHODS)}.")] = "kernel",
+    components: Annotated[
+        str, typer.Option(help="How many: a number, a fraction of the variance (0.95), relative:1e-3, or all.")
+    ] = "10",
+    kernel: Annotated[
+        str | None, typer.Option(help='Such as rbf, "rbf(gamma=0.1) + 2*linear", laplacian.', show_default="rbf")
+    ] = None,
+    approximation: Annotated[
+        str | None, typer.Option(help="For many rows: nystrom, fourier, relu or sketch.", show_default="exact")
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(help="Landmarks or features of the approximation.", show_default=False)
+    ] = None,
+    preimage: Annotated[
+        str | None, typer.Option(help="The way back: ridge, fixed_point, gradient, ...", show_default="the best")
+    ] = None,
+    center: Annotated[bool, typer.Option(help="Whether the mean in feature space is taken off.")] = True,
+    tol: Annotated[float | None, typer.Option(help="Wanted accuracy.", show_default="1e-4")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory that the fit may use: 4GB.", show_default="half of what is free")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of random draws.", show_default="fixed")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other parameter: sparsity=0.6, preimage__ridge=0.1.")
+    ] = None,
+) -> Any:
+    """Return the estimator that the options describe."""
+    import kernelpca
+    from kernelpca.features import as_approximation
+
+    if method not in METHODS:
+        raise ValueError(f"--method {method} is none: give {', '.join(METHODS)}.")
+    estimator = getattr(kernelpca, METHODS[method])(read_components(components), center=center)
+    given: dict[str, Any] = {
+        "kernel": kernel,
+        "preimage": preimage,
+        "tol": tol,
+        "memory_limit": memory,
+        "random_state": seed,
+    }
+    if approximation is not None or size is not None:
+        given["approximation"] = as_approximation(approximation or "nystrom")
+        if size is not None:
+            given["approximation"].set_params(**{SIZES[approximation or "nystrom"]: size})
+    given = {name: value for name, value in given.items() if value is not None}
+    for text in set_ or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set {text}: write name=value, such as --set sparsity=0.6.")
+        given[name.strip()] = read_value(value.strip())
+    known = estimator.get_params(deep=False)
+    for name in given:
+        if name.partition("__")[0] not in known:
+            raise ValueError(
+                f"{type(estimator).__name__} (--method {method}) has no parameter {name!r}; it has "
+                f"{', '.join(sorted(known))}."
+            )
+    return estimator.set_params(**given)
+
+
+def read_components(text: str) -> Any:
+    """Return the number, the fraction or the rule that a text means; None for all."""
+    if text == "all":
+        return None
+    kind, colon, amount = text.partition(":")
+    try:
+        if colon:
+            return (kind, float(amount))
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError as error:
+        raise ValueError(
+            f"--components {text}: give a number (10), a fraction of the variance (0.95), relative:1e-3 or all."
+        ) from error
+
+
+def read_value(text: str) -> Any:
+    """Return the number, list or truth value that a text is in JSON, or else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@with_options_of(make_estimator)
+def fit(
+    data: Data,
+    out: Out,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    key: Key = None,
+    header: Header = None,
+    drop_missing: DropMissing = False,
+    force: Force = False,
+    as_json: Json = False,
+    **options: Any,
+) -> None:
+    """Fit a model to the rows of a file, and write it."""
+    check_output(out, force, data)
+    estimator = make_estimator(**options)
+    table = open_table(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    began = time.perf_counter()
+    model = fitted(estimator, table, fit_callback())
+    seconds = time.perf_counter() - began
+    model.save(out)
+    from kernelpca.cli.info import facts_of, summary
+    from kernelpca.memory import readable_bytes
+
+    facts = {"model": str(out), "seconds": round(seconds, 3), **facts_of(model), "rows": table.shape[0]}
+    text = f"{summary(model, table.shape[0])}\n{model.certificate_}\n" if hasattr(model, "certificate_") else ""
+    say(
+        facts, f"{text}Written: {out} ({readable_bytes(out.stat().st_size)}), after {seconds:.1f} s of fitting", as_json
+    )
+
+
+def fitted(estimator: Any, table: Any, callback: Any) -> Any:
+    """Fit with a bar, which is not part of the model."""
+    if callback is None:
+        return estimator.fit(table)
+    with callback:
+        return estimator.set_params(callback=callback).fit(table).set_params(callback=None)
+
+
+@with_options_of(make_estimator)
+def plan(
+    data: Data,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    key: Key = None,
+    header: Header = None,
+    drop_missing: DropMissing = False,
+    as_json: Json = False,
+    **options: Any,
+) -> None:
+    """Say what `fit` would do, how much memory and time it would take, and run nothing."""
+    estimator = make_estimator(**options)
+    if not hasattr(estimator, "explain_plan"):
+        raise ValueError(f"{type(estimator).__name__} has no plan: its fit is one decomposition of a small matrix.")
+    table = open_table(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    found = estimator.explain_plan(table)
+    facts = {
+        "rows": table.shape[0],
+        "columns": table.shape[1],
+        "path": found.path,
+        "solver": repr(found.solver),
+        "reason": found.reason,
+        "predicted_bytes": found.predicted_bytes,
+        "memory_limit": found.memory_limit,
+        "predicted_seconds": found.predicted_seconds,
+        "advice": list(found.advice),
+    }
+    say(facts, f"{table.shape[0]} rows of {table.shape[1]} numbers: {found}", as_json)

@@ -1,0 +1,99 @@
+"""`kernelpca report` and `kernelpca explore`: pages about a model and its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kernelpca.cli.apply import load
+from kernelpca.cli.options import Data, Force, Header, Json, Key, Model
+from kernelpca.cli.tables import check_output, open_for
+from kernelpca.cli.words import say
+
+Page = Annotated[Path, typer.Option("--out", "-o", help="Where to write the page, an .html file.", show_default=False)]
+Image = Annotated[str | None, typer.Option("--image", help="Rows are images: 28x28, or 32x32x3.", show_default=False)]
+Kind = Annotated[str, typer.Option(help="What rows are: auto, image, signal or table.")]
+Labels = Annotated[
+    Path | None, typer.Option(help="A file with one label for each row, one in a line.", show_default=False)
+]
+Title = Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)]
+
+
+def report(
+    model: Model,
+    data: Data,
+    out: Page,
+    labels: Labels = None,
+    image: Image = None,
+    kind: Kind = "auto",
+    title: Title = None,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a page about a model and data: plan, certificate, scores, reconstructions, outliers."""
+    from kernelpca.pages.report import report as make
+
+    write_page(make, model, data, out, labels, image, kind, title, key, header, force, as_json)
+
+
+def explore(
+    model: Model,
+    data: Data,
+    out: Page,
+    labels: Labels = None,
+    image: Image = None,
+    kind: Kind = "auto",
+    title: Title = None,
+    key: Key = None,
+    header: Header = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a page in which the components can be explored: a map of scores, and the pre-image of any point."""
+    from kernelpca.pages.explorer import explore as make
+
+    write_page(make, model, data, out, labels, image, kind, title, key, header, force, as_json)
+
+
+def write_page(
+    make: Any,
+    model: Path,
+    data: Path,
+    out: Path,
+    labels: Path | None,
+    image: str | None,
+    kind: str,
+    title: str | None,
+    key: str | None,
+    header: bool | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Make a page and write it whole."""
+    from kernelpca.atomic import write_atomically
+    from kernelpca.memory import readable_bytes
+
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{out}: a page is an .html file.")
+    check_output(out, force, model, data)
+    fitted = load(model)
+    table = open_for(fitted, data, key, header)
+    named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
+    text = make(fitted, table, labels=named, image_shape=read_shape(image), kind=kind, title=title or data.stem)
+    write_atomically(out, text.encode("utf-8"))
+    size = out.stat().st_size
+    say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)
+
+
+def read_shape(text: str | None) -> tuple[int, ...] | None:
+    """Return the shape that a text such as 28x28 means."""
+    if text is None:
+        return None
+    parts = text.lower().replace(",", "x").split("x")
+    if len(parts) not in (2, 3) or not all(part.strip().isdigit() for part in parts):
+        raise ValueError(f"--image {text}: write height x width, such as 28x28, or 32x32x3 for colors.")
+    return tuple(int(part) for part in parts)

@@ -1,0 +1,85 @@
+"""What commands say, and where: results on standard output, progress and warnings beside it, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+QUIET = 2.0  # seconds that go by without a bar
+
+
+@contextmanager
+def show_warnings() -> Iterator[None]:
+    """Within the block, write each warning as one line."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        sys.stderr.write(f"Warning: {' '.join(str(message).split())}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("once", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def say(facts: dict[str, Any], text: str, as_json: bool) -> None:
+    """Write what came out: facts for machines, or text for people."""
+    sys.stdout.write((json.dumps(facts, default=_plain, indent=2) if as_json else text) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays, numbers of NumPy's and all other things as JSON can hold them."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
+
+
+def watches_progress() -> bool:
+    """Whether somebody looks at a terminal."""
+    return sys.stderr.isatty()
+
+
+def fit_callback() -> Any:
+    """Return what shows the progress of a long fit, or None where nobody looks."""
+    from kernelpca.progress import ProgressBar
+
+    return ProgressBar(delay=QUIET) if watches_progress() else None
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a function `done(blocks, all_blocks)` that draws a bar with the time left, once two seconds are gone."""
+    if not watches_progress():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f}%"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task, began = progress.add_task(what, total=None), time.monotonic()
+    shown = False
+
+    def update(done: int, total: int) -> None:
+        nonlocal shown
+        progress.update(task, completed=done, total=total)
+        if not shown and time.monotonic() - began > QUIET:
+            progress.start()
+            shown = True
+
+    try:
+        yield update
+    finally:
+        if shown:
+            progress.stop()
