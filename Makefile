@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml src/kernelpca/__init__.py
 
-.PHONY: demo test lint types check claims reproduce bench clean
+.PHONY: demo test lint types check claims docs reproduce bench clean
 
 CLAIMS := ikpca/ecg ikpca/s-curve digest/diagonalizations digest/centering mika-analysis/half-circle dualization/kappa tutorial/eigenfaces tutorial/approximate-kernel-pca tutorial/histogram-kernels
 
@@ -26,6 +26,9 @@ check: $(VENV)/.test
 
 claims: $(VENV)/.test  # the claims that matter most, in two minutes
 	$(BIN)/kernelpca reproduce --quick $(CLAIMS) --out build/claims
+
+docs: $(VENV)/.docs  # the site, with every example run: build/docs/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 
 reproduce: $(VENV)/.test
 	$(BIN)/kernelpca reproduce --all --out reproduction
@@ -49,11 +52,15 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.demo: $(INPUTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[plot,cli]"
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	touch $@
 
 $(VENV)/.test: $(INPUTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@
+
+$(VENV)/.docs: $(INPUTS) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 clean:

@@ -262,3 +262,39 @@ def test_usage_errors(folder):
 
 def test_a_folder_that_does_not_exist(folder, tmp_path):
     refused("fit", folder / "numbers.csv", "-o", tmp_path / "no" / "m.kpca", says="does not exist: make it first")
+
+
+def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelpca.cli.tables.LEAST_ROWS", 20)
+    monkeypatch.setattr("kernelpca.cli.tables.BLOCK", 4)
+    transform, seen = KernelPCA.transform, []
+
+    def watched(self, X):
+        seen.append(len(X))
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        return transform(self, X)
+
+    monkeypatch.setattr(KernelPCA, "transform", watched)
+    words = ("transform", folder / "iris.kpca", folder / "numbers.csv", "-o", tmp_path / "scores.npy")
+    answer = run(*words)
+    assert answer.returncode == 130
+    assert answer.stderr.startswith("Interrupted")
+    assert not (tmp_path / "scores.npy").exists()
+    good(*words)
+    assert sum(size > 1 for size in seen) == 8 + 1  # each block once, and again the one that was interrupted
+    np.testing.assert_allclose(
+        rows_of(tmp_path / "scores.npy"), transform(kernelpca.load(words[1]), NUMBERS), rtol=1e-12
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores.npy"]
+
+
+def test_a_full_disk_leaves_the_old_files(folder, tmp_path, monkeypatch):
+    full = OSError(28, "No space left on device")
+    model, scores = tmp_path / "m.kpca", tmp_path / "scores.npy"
+    for path in (model, scores):
+        path.write_bytes(b"old")
+    monkeypatch.setattr("pathlib.Path.replace", mock.Mock(side_effect=full))
+    refused("fit", folder / "numbers.csv", "-o", model, "--force", says="No space left")
+    refused("transform", folder / "iris.kpca", folder / "numbers.csv", "-o", scores, "--force", says="No space left")
+    assert model.read_bytes() == scores.read_bytes() == b"old"

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 from kernelpca.cli.words import show_warnings
 from kernelpca.extras import require
 
 BAD_INPUT, INTERRUPTED = 1, 130
+
+
+def interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that Ctrl-C ends with a word."""
+
+    @wraps(command)
+    def run(*words: Any, **options: Any) -> None:
+        try:
+            command(*words, **options)
+        except KeyboardInterrupt:
+            sys.stderr.write("Interrupted: no file was left half done, and the same command goes on from there.\n")
+            raise SystemExit(INTERRUPTED) from None
+
+    return run
 
 
 def main() -> None:
@@ -35,12 +52,9 @@ def main() -> None:
             reproduce.reproduce,
             demo.demo,
         ):
-            app.command()(command)
+            app.command()(interruptible(command))
         with show_warnings():
             app()
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted: nothing half done was left behind; finished blocks are used by the next run.\n")
-        raise SystemExit(INTERRUPTED) from None
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         sys.stderr.write(f"Error: {' '.join(str(error).split())}\n")
         raise SystemExit(BAD_INPUT) from error

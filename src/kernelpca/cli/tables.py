@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kernelpca.io import Table
 
 SHOWN = 5  # rows or columns that a message names
-BLOCK = 2**21  # numbers of a block of rows that are worked on at a time
+BLOCK = 2**18  # numbers of a block of rows that are worked on at a time, so that a bar moves
 LEAST_ROWS = 256
 
 

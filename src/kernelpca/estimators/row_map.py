@@ -43,6 +43,14 @@ class RowMap:
         features = self.features
         return n_rows(features.landmarks) if isinstance(features, NystromFeatures) else features.size
 
+    def light(self) -> RowMap:
+        """Return a map that makes the same of rows, without what whitening alone needs: less to send."""
+        features = self.features
+        if not (self.raw and isinstance(features, NystromFeatures)):
+            return self
+        space = replace(features.space, R=np.empty((len(features.space.R), 0)), factor=None, lengths=None)
+        return replace(self, features=replace(features, space=space))
+
     def __call__(self, X: Rows, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(b, d) -> (b, r), (b,): features, and squared lengths of the rows in the kernel's own feature space.
 
@@ -80,15 +88,15 @@ class RemoteMap:
     def gather(self, shift: np.ndarray, weights: np.ndarray | None) -> Moments:
         """Return the sums over all rows about a point."""
         aligned = () if weights is None else (weights,)
-        return self.X.reduce(_SumUp(self.make, self.rows, shift), Moments.merge, *aligned)
+        return self.X.reduce(_SumUp(self.make.light(), self.rows, shift), Moments.merge, *aligned)
 
     def collect(self, function: Callable[..., np.ndarray], *aligned: np.ndarray) -> np.ndarray:
         """Return `function(features, *parts)` of all rows, one below the other; arrays with n rows are cut alike."""
-        return self.X.collect(_Join(self.make, self.rows, function, np.concatenate), *aligned)
+        return self.X.collect(_Join(self.make.light(), self.rows, function, np.concatenate), *aligned)
 
     def add_up(self, function: Callable[..., np.ndarray], *aligned: np.ndarray) -> np.ndarray:
         """Return the sum of `function(features, *parts)` over blocks of all rows."""
-        return self.X.reduce(_Join(self.make, self.rows, function, added), add, *aligned)
+        return self.X.reduce(_Join(self.make.light(), self.rows, function, added), add, *aligned)
 
 
 @dataclass(frozen=True)

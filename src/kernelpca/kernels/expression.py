@@ -92,7 +92,7 @@ class _Reading:
         if name == "normalize" and len(node.args) == 1 and not node.keywords:
             return self._inner(node.args[0], depth).normalize()
         if name == "rbf_of" and len(node.args) == 1:
-            wide = {part.arg: self._parameter(part.value) for part in node.keywords}
+            wide = {str(part.arg): self._parameter(part.value) for part in node.keywords}
             if set(wide) <= {"gamma"}:
                 return self._inner(node.args[0], depth).rbf(**wide)
         if name in ("normalize", "rbf_of"):
