@@ -51,6 +51,7 @@ class DaskRows(RemoteRows):
         self.array = array
         self.shape = array.shape
         self.edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
+        self.held = False  # by the workers already: nothing is left to optimize, and some releases of Dask fail at it
         self._known: list[tuple[np.ndarray, np.ndarray]] = []
 
     @property
@@ -61,7 +62,7 @@ class DaskRows(RemoteRows):
     @property
     def chunks(self) -> list[Any]:
         """The chunks, each a task of its own."""
-        return self.array.to_delayed().ravel().tolist()
+        return self.array.to_delayed(optimize_graph=not self.held).ravel().tolist()
 
     def reduce(
         self,
@@ -180,7 +181,9 @@ class DaskRows(RemoteRows):
 
     def kept(self, rows: int) -> DaskRows:
         """Return the same in chunks of about so many rows, held by the workers from now on."""
-        return self._like(self.array.rechunk((rows, -1)).persist())
+        strips = self._like(self.array.rechunk((rows, -1)).persist())
+        strips.held = True
+        return strips
 
     def in_chunks_of(self, other: DaskRows) -> DaskRows:
         """Return the same in the chunks of other rows."""
