@@ -15,8 +15,8 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from kernelpca import KernelPCA
-from kernelpca.extras import require
 from kernelpca.kernels import RBF
+from kernelpca.plotting import PreimageDisplay
 from kernelpca.preimage import Ridge
 
 NOISE = 0.35
@@ -78,14 +78,6 @@ def write_table(rows: dict[str, np.ndarray], truth: np.ndarray, model: KernelPCA
 
 
 def draw(rows: dict[str, np.ndarray], path: Path, count: int = 12) -> None:
-    """Draw the first digits, one row for each kind."""
-    size = (count * 0.62, len(rows) * 0.66 + 0.1)
-    figure = require("matplotlib.figure", "plot", "The picture").Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(rows), count)
-    for line, (name, images) in zip(axes, rows.items(), strict=True):
-        for axis, image in zip(line, images, strict=False):
-            axis.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
-            axis.set(xticks=[], yticks=[])
-            axis.spines[:].set_visible(False)
-        line[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
-    figure.savefig(path, dpi=150)
+    """Draw the first digits, one row for each kind, with the error of all."""
+    display = PreimageDisplay.from_answers(rows, image_shape=(8, 8), samples=np.arange(count), width="full")
+    display.save(path, dpi=150)

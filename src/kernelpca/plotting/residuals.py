@@ -1,0 +1,201 @@
+"""Samples that the model does not explain: how far they lie from its subspace, and from its middle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from kernelpca.plotting.display import Display
+from kernelpca.plotting.fitted import Fitted
+from kernelpca.plotting.rows import as_samples, n_rows, note_of, spread_rows
+from kernelpca.plotting.scores import LEGEND_MARK, MANY, point_size
+from kernelpca.plotting.style import COLORS, GRAY, NOTE, as_error
+from kernelpca.quantile import quantile
+
+FENCE = 1.5  # interquartile ranges above the upper quartile, beyond which a sample is an outlier, as in RobustKernelPCA
+NAMED = 5  # outliers that have their row number beside them
+ROOM = (24.0, 7.0)  # points that such a number needs
+FENCE_RULE = "upper quartile + 1.5 interquartile ranges"
+
+
+@dataclass(eq=False, repr=False)
+class ResidualsDisplay(Display):
+    """Squared distances from the subspace, with the limit beyond which samples count as outliers.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n,)
+        Squared distance of each sample from the subspace, in feature space.
+    distances : ndarray of shape (n,)
+        Distance within it from the mean: the root of the sum of squared scores over their variances.
+    threshold : float
+        Residuals above it are outliers.
+    rule : str
+        Where it comes from.
+    shown : ndarray
+        Numbers of the rows that are drawn: all outliers, and as many others as can be seen.
+    kind : {"scatter", "histogram"}
+        What is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from kernelpca import PCA
+    >>> from kernelpca.plotting import ResidualsDisplay
+    >>> X = load_iris().data.copy()
+    >>> X[7] += [0, 2, 0, 2]
+    >>> display = ResidualsDisplay.from_estimator(PCA(2).fit(X), X)
+    >>> int(display.residuals.argmax()), bool(display.outliers[7])
+    (7, True)
+    """
+
+    residuals: np.ndarray
+    distances: np.ndarray
+    threshold: float
+    rule: str
+    shown: np.ndarray
+    kind: str = "scatter"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        threshold: float | None = None,
+        reference: Any = None,
+        kind: str = "scatter",
+        max_points: int = 5000,
+        ax: Any = None,
+        width: float | str = "column",
+    ) -> Self:
+        """Work out residuals of samples and draw them.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted; or a pipeline that ends in one.
+        X : array-like of shape (n, d)
+            Samples.
+        threshold : float, optional
+            Squared distance above which a sample is an outlier. When not given, the model's own (`RobustKernelPCA` has
+            one, from its training rows), else one and a half interquartile ranges above the upper quartile of the
+            residuals of `reference`, or of X itself.
+        reference : array-like of shape (m, d), optional
+            Samples that are known to be good: the limit is theirs. Better not those that the model was fitted on, whose
+            residuals are smaller than those of others.
+        kind : {"scatter", "histogram"}, default="scatter"
+            Residuals against the distance within the subspace, or their histogram.
+        max_points : int, default=5000
+            Of more samples so many are drawn, spread evenly, and all outliers.
+        ax, width
+            See `Display.plot`.
+        """
+        fitted = Fitted(model)
+        if kind not in ("scatter", "histogram"):
+            raise ValueError(f"kind={kind!r} is not known: choose 'scatter' or 'histogram'.")
+        X = as_samples(X)
+        residuals = fitted.residuals(X)
+        variances = fitted.variances
+        used = variances > 0
+        scores = fitted.scores(X)[:, used].astype(np.float64)
+        distances = np.sqrt((np.square(scores) / variances[used]).sum(axis=1))
+        if reference is None:
+            limit, rule = _limit(fitted.last, residuals, threshold, "these")
+        else:
+            known = fitted.residuals(as_samples(reference))
+            limit, rule = _limit(None, known, threshold, f"the {len(known)} reference")
+        shown = np.union1d(spread_rows(n_rows(X), max_points), np.flatnonzero(residuals > limit))
+        return cls(residuals, distances, limit, rule, shown, kind).plot(ax, width=width)
+
+    @property
+    def outliers(self) -> np.ndarray:
+        """(n,): which samples lie beyond the threshold."""
+        return self.residuals > self.threshold
+
+    def plot(self, ax: Any = None, *, width: float | str = "column") -> Self:
+        """Draw residuals; see `Display.plot`."""
+        with self._canvas(ax, width, 2.9):
+            if self.kind == "scatter":
+                self._draw_scatter()
+            else:
+                self._draw_histogram()
+            scale = (LEGEND_MARK / point_size(len(self.shown))) ** 0.5 if self.kind == "scatter" else 1.0
+            self._legend(2, side="upper", markerscale=scale)
+            self._caption(f"Limit {as_error(self.threshold)}: {self.rule}.")
+        return self
+
+    def _draw_scatter(self) -> None:
+        out = self.outliers[self.shown]
+        look = {"s": point_size(len(self.shown)), "alpha": 0.8, "rasterized": len(self.shown) > MANY}
+        for mask, name, style in (
+            (
+                ~out,
+                self._count(~self.outliers, "within the limit"),
+                {"color": COLORS[0], "marker": "o", "linewidth": 0},
+            ),
+            (out, self._count(self.outliers, "outliers"), {"color": COLORS[1], "marker": "x", "linewidth": 0.9}),
+        ):
+            rows = self.shown[mask]
+            size = {"s": 1.6 * look["s"]} if style["marker"] == "x" else {}
+            self.ax_.scatter(self.distances[rows], self.residuals[rows], label=name, **{**look, **style, **size})
+        self.ax_.axhline(self.threshold, color=GRAY, linestyle="--", linewidth=0.9)
+        self._name_worst()
+        self.ax_.set(xlabel="distance from the mean within the subspace\n(standard deviations)")
+        self.ax_.set_ylabel("squared distance from the subspace")
+        self.ax_.set_ylim(bottom=min(0.0, float(self.residuals.min())))
+        note = note_of(len(self.shown), len(self.residuals))
+        if note:
+            self._note(note)
+
+    def _name_worst(self) -> None:
+        """Write the row numbers of the largest residuals, where they do not cover one another."""
+        worst = np.argsort(-self.residuals, kind="stable")[: min(NAMED, int(self.outliers.sum()))]
+        middle = float(np.mean(self.ax_.get_xlim()))
+        scale = 72 / self.figure_.dpi
+        taken: list[np.ndarray] = []
+        for row in worst:
+            where = (self.distances[row], self.residuals[row])
+            points = scale * self.ax_.transData.transform(where)
+            if any((np.abs(points - other) < ROOM).all() for other in taken):
+                continue
+            taken.append(points)
+            right = where[0] > middle
+            place = {"xytext": (-3 if right else 3, 0), "ha": "right" if right else "left", "va": "center"}
+            self.ax_.annotate(str(row), where, textcoords="offset points", fontsize=NOTE, **place)
+
+    def _draw_histogram(self) -> None:
+        edges = np.histogram_bin_edges(self.residuals, "auto")
+        count = int(np.clip(len(edges) - 1, 10, 60))
+        edges = np.linspace(edges[0], edges[-1], count + 1)
+        parts = [self.residuals[~self.outliers], self.residuals[self.outliers]]
+        names = [self._count(~self.outliers, "within the limit"), self._count(self.outliers, "outliers")]
+        _, _, bars = self.ax_.hist(parts, edges, stacked=True, label=names, color=[COLORS[0], COLORS[1]])
+        for patch in bars[1]:
+            patch.set(hatch="////", edgecolor="white", linewidth=0)
+        self.ax_.axvline(self.threshold, color=GRAY, linestyle="--", linewidth=0.9)
+        self.ax_.set(xlabel="squared distance from the subspace", ylabel="samples")
+
+    def _count(self, mask: np.ndarray, name: str) -> str:
+        return f"{name} ({int(mask.sum())})"
+
+
+def _limit(model: Any, residuals: np.ndarray, threshold: float | None, whose: str) -> tuple[float, str]:
+    """Return the residual beyond which a sample is an outlier, and why."""
+    if threshold is not None:
+        if (
+            not isinstance(threshold, int | float | np.number)
+            or isinstance(threshold, bool)
+            or not np.isfinite(threshold)
+        ):
+            raise ValueError(f"threshold={threshold!r}: give a squared distance such as 0.3, or None.")
+        return float(threshold), "as given"
+    if hasattr(model, "offset_"):
+        part = model.contamination
+        rule = FENCE_RULE if isinstance(part, str) else f"{part:.2g} of the training rows lie beyond it"
+        return -float(model.offset_), f"the model's own, from its training rows ({rule})"
+    lower, upper = quantile(residuals, 0.25), quantile(residuals, 0.75)
+    return upper + FENCE * (upper - lower), f"{FENCE_RULE} of {whose} residuals"
