@@ -56,9 +56,12 @@ PAGES = [
             "approximations",
             "architecture",
             "benchmarks",
+            "choosing",
             "kernels",
+            "model-files",
             "objectives",
             "papers",
+            "plotting",
             "preimages",
             "scaling",
         )

@@ -26,6 +26,7 @@ from kernelpca.estimators.components import Components
 from kernelpca.estimators.exact import Fit, Request, fit_gram, fit_rows
 from kernelpca.gram import DenseGram
 from kernelpca.kernels import RBF, Cosine, Custom, Kernel, Linear, Polynomial, Sigmoid
+from kernelpca.persistence.savable import Savable
 from kernelpca.preimage import Ridge
 from kernelpca.solvers import Dense, Lanczos, Randomized, Solver
 from kernelpca.validation import as_generator
@@ -33,7 +34,7 @@ from kernelpca.validation import as_generator
 EVERYTHING = 2**62  # bytes: like scikit-learn, this class sets no limit
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Drop-in replacement for `sklearn.decomposition.KernelPCA`; see there for the parameters.
 
     Attributes

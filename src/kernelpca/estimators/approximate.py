@@ -25,9 +25,10 @@ from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
 from kernelpca.estimators.plan import Plan
 from kernelpca.features.error import estimate_error
+from kernelpca.features.kernel import KernelFeatures
 from kernelpca.features.moments import Moments, gather
 from kernelpca.features.nystrom import Nystrom
-from kernelpca.features.protocol import FeatureMap, move
+from kernelpca.features.protocol import FeatureMap, Folded, move
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.remote import RemoteRows
@@ -180,7 +181,7 @@ def assemble(
     """Fold directions into an affine map of new samples; components that the features have no variance for are zero."""
     mean, values = found.mean, found.values
     folded = mapped.fold(found.U, mean)
-    signs = leading_signs(folded.W)  # of coefficients, not of scores: rows and their order do not matter then
+    signs = _signs(folded)
     U = found.U * signs
     missing = (request.components.count or 0) - len(values)
     error = (np.nan, np.nan, np.nan)
@@ -217,6 +218,17 @@ def assemble(
         return result
 
     return Fit(decomposition, found.plan, scores)
+
+
+def _signs(folded: Folded) -> np.ndarray:
+    """(k,): signs by the scores of the landmarks, or by coefficients of features that have none.
+
+    Other rows, their order and how they are cut change neither, so that streams have the signs of batch fits.
+    """
+    features = folded.features
+    if isinstance(features, KernelFeatures):
+        return leading_signs(features.at_origin().product(features.anchors, folded.W) + folded.b)
+    return leading_signs(folded.W)
 
 
 def _scores_of(combination: np.ndarray, offset: np.ndarray, missing: int, F: np.ndarray) -> np.ndarray:

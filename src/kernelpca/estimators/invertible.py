@@ -16,6 +16,7 @@ from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.way_back import Inverse, ReconstructionError
 from kernelpca.features import RandomFourier
 from kernelpca.kernels import RBF
+from kernelpca.persistence.savable import Savable
 from kernelpca.preimage.inversion import Inversion, judge
 from kernelpca.preimage.invertible import Invertible
 from kernelpca.remote import as_remote, is_remote
@@ -27,7 +28,7 @@ LAYER = ("n_components", "gamma", "n_features", "ridge", "form", "sampling", "br
 N_FEATURES = 512  # when none are asked for, or two for each column if that is more
 
 
-class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class InvertibleKernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Kernel PCA of the Gaussian kernel through random sines, with a way back that need not be learned.
 
     The kernel exp(-gamma |x - y|^2) is replaced by random Fourier features sin(W x + b), their principal components are
@@ -187,6 +188,18 @@ class InvertibleKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         rows = self._check_rows(X)
         inputs = self._inputs(rows)
         return self._back(inputs[-1], rows, inputs)
+
+    def residuals(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n,): squared distance from the subspace in the feature space of the last layer."""
+        return self.layers_[-1].residuals(self._inputs(self._check_rows(X))[-2])
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n,): minus the residuals; low values are outliers, as everywhere in scikit-learn."""
+        return -self.residuals(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of `score_samples`: higher is better, 0 is best, for models with the same features."""
+        return float(self.score_samples(X).mean())
 
     def reconstruction_error(self, X: Any) -> ReconstructionError:
         """(n, d) -> squared errors of `denoise` for each sample, in input space and in that of the last features."""

@@ -17,6 +17,7 @@ from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.approximate import explain_columns, explain_features, fit_columns, fit_features
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
+from kernelpca.estimators.compression import Compressible
 from kernelpca.estimators.elsewhere import apply, check_remote_rows, here
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
@@ -27,6 +28,7 @@ from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, dtype_of, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
+from kernelpca.persistence.savable import Savable
 from kernelpca.preimage import as_preimage
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import as_solver
@@ -43,7 +45,7 @@ def knows_own_similarity(estimator: KernelPCA) -> bool:
     return True
 
 
-class KernelPCA(WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Kernel principal component analysis: the directions of largest variance in a kernel's feature space.
 
     Parameters

@@ -29,6 +29,7 @@ from kernelpca.estimators.remote_linear import distant_rows
 from kernelpca.features.projections import Downsample, GaussianProjection, Projection
 from kernelpca.memory import granted_bytes
 from kernelpca.parts import explain_unknown
+from kernelpca.persistence.savable import Savable
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import Dense
 from kernelpca.solvers.protocol import Callback
@@ -79,7 +80,7 @@ class Subspace:
         return distances
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the directions of largest variance, for every shape of data.
 
     Parameters
@@ -211,6 +212,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             Z = check_scores(Z, self.n_components_)
         return apply(Subspace.points, self._subspace, self.n_features_in_, Z.dtype, Z)
+
+    def denoise(self, X: Any) -> np.ndarray:
+        """(n, d) -> (n, d): the points of the subspace that are nearest to the samples."""
+        return self.inverse_transform(self._scores(self._check(X)))
 
     def residuals(self, X: Any) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each sample from the subspace: what the model leaves out."""

@@ -49,6 +49,52 @@ class Approximation:
 
 
 @dataclass(frozen=True)
+class Compression:
+    """What it costs that a few anchors stand for all those that a model had (`model.compress`).
+
+    Attributes
+    ----------
+    anchors, of : int
+        How many there are, and how many there were.
+    rows : ndarray of shape (anchors,) or None
+        Which of those there were they are; None where they were moved.
+    error, worst : float
+        Change of the scores of the former anchors: root mean square and largest, as a part of the root mean square
+        score, in the component where it is most.
+    residual_error : float
+        Change of their squared distances from the subspace: root mean square, as a part of the mean squared distance
+        from the mean.
+    off : ndarray of shape (k,)
+        |v' - v| for each direction: scores of any sample change by at most this times its distance from the mean in
+        feature space.
+    center_error : float
+        How far the mean of the model has moved in feature space. Scores are still those about the former one.
+    """
+
+    anchors: int
+    of: int
+    rows: np.ndarray | None
+    error: float
+    worst: float
+    residual_error: float
+    off: np.ndarray
+    center_error: float
+
+    def kept(self) -> str:
+        """Say how many anchors there are."""
+        if self.rows is None:
+            return f"{self.anchors} points stand for {self.of} anchors"
+        return f"{self.anchors} of {self.of} anchors are kept"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kept()}: in the worst component scores of anchors change by {self.error:.2%} of their root mean "
+            f"square, and by {self.worst:.2%} at most; those of any other sample change by at most "
+            f"{self.off.max(initial=0.0):.2g} times its distance from the mean in feature space"
+        )
+
+
+@dataclass(frozen=True)
 class Certificate:
     """How good the eigenpairs of a symmetric matrix are, from residuals alone.
 
@@ -87,6 +133,8 @@ class Certificate:
         Of the upper bound; 0 where no random probe was needed.
     approximation : Approximation or None
         Where features stand for the kernel, how well they do; all of the above is about their matrix then.
+    compression : Compression or None
+        Where the model was compressed after that, what it cost.
     """
 
     grade: str
@@ -106,6 +154,7 @@ class Certificate:
     criterion: str = "residual"
     failure_probability: float = 0.0
     approximation: Approximation | None = None
+    compression: Compression | None = None
 
     @property
     def variance_gap(self) -> float:
@@ -139,7 +188,8 @@ class Certificate:
         else:
             sentences = [f"{count}, {solved}" if self.grade == "exact" else f"{count} {solved}; {self._bounded()}"]
             sentences += [] if self.approximation is None else [str(self.approximation)]
-        return ". ".join([*sentences, *(_hard_to_tell(group) for group in self.clusters)]) + "."
+        sentences += [_hard_to_tell(group) for group in self.clusters]
+        return ". ".join([*sentences, *([] if self.compression is None else [str(self.compression)])]) + "."
 
     def _verdict(self) -> str:
         verdict = f"within the {self.tol:.0e} asked for" if self.satisfied else f"NOT the {self.tol:.0e} asked for"

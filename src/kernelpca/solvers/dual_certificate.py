@@ -79,6 +79,7 @@ class DualCertificate(Certificate):
                     f"{self.score_error:.1e} at most for that"
                 )
             sentences.append(kept)
+        sentences += [] if self.compression is None else [str(self.compression)]
         return ". ".join(sentences) + "."
 
     def _bounded(self) -> str:

@@ -1,0 +1,246 @@
+"""What makes the parts of a fitted model consistent: shapes that agree, finite numbers, scores that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kernelpca.persistence import catalogue
+from kernelpca.persistence.demands import array, demand, is_a, number, origin, rows, trying, whole
+
+TRIED = 2  # rows that a model is tried on
+
+
+def _combined(kernel: Any) -> None:
+    for name in ("k1", "k2", "kernel"):
+        if name in vars(kernel):
+            demand(is_a(getattr(kernel, name), "kernels"), f"{name} is no kernel")
+
+
+def _kernel_features(features: Any) -> None:
+    origin(features.origin, rows(features.anchors, "anchors")[1])
+    demand(features.origin is None or not sparse.issparse(features.anchors), "sparse rows have no origin")
+    whole(features.budget, "budget", 1)
+
+
+def _given_features(features: Any) -> None:
+    whole(features.size, "size", 1)
+    if features.columns is not None:
+        columns = array(features.columns, "columns", None, kinds="iu")
+        demand(len(columns) and columns.min() >= 0 and columns.max() < features.size, "columns are out of range")
+
+
+def _fourier_features(features: Any) -> None:
+    r, d = array(features.W, "W", None, None).shape
+    demand(r and d and features.form in ("paired", "cos", "sin"), "there are no frequencies, or of no known form")
+    demand((features.b is None) == (features.form == "paired"), "phases do not belong to the form")
+    if features.b is not None:
+        array(features.b, "b", r)
+    origin(features.origin, d)
+    _amplitude(features)
+
+
+def _relu_features(features: Any) -> None:
+    demand(array(features.W, "W", None, None).size, "there are no weights")
+    _amplitude(features)
+
+
+def _amplitude(features: Any) -> None:
+    number(features.amplitude, "amplitude")
+    whole(features.budget, "budget", 1)
+
+
+def _landmark_space(space: Any) -> None:
+    r0, r = array(space.R, "R", None, None).shape
+    demand(1 <= r0 <= len(array(space.offset, "offset", None)), "there are more coordinates than landmarks")
+    array(space.signs, "signs", r)
+    for name, shape in (("values", (r,)), ("factor", (None, None)), ("lengths", (None,))):
+        if getattr(space, name) is not None:
+            array(getattr(space, name), name, *shape)
+    for name in ("square", "entry", "level"):
+        number(getattr(space, name), name)
+
+
+def _nystrom_features(features: Any) -> None:
+    m, d = rows(features.landmarks, "landmarks")
+    origin(features.origin, d)
+    demand(len(features.space.offset) == m, "the span does not belong to the landmarks")
+    if features.indices is not None:
+        array(features.indices, "indices", m, kinds="iu")
+
+
+def _moments(moments: Any) -> None:
+    r = len(array(moments.shift, "shift", None))
+    array(moments.first, "first", r)
+    array(moments.second, "second", r, r)
+    number(moments.weight, "weight")
+    demand(moments.weight >= 0, "weights are negative")
+    number(moments.squares, "squares")
+
+
+def _row_map(make: Any) -> None:
+    demand(make.dtype.kind == "f", "features are made in no floating type")
+    demand(not make.raw or is_a(make.features, "features.NystromFeatures"), "these features have no inner products")
+    with trying():
+        some = known_rows(make.features)
+        mapped, squares = make(some)
+        good = np.isfinite(mapped).all() and np.isfinite(squares).all()
+    demand(good and mapped.shape == (len(squares), sums_of(make)), "features of rows do not come out")
+
+
+def _stream(stream: Any) -> None:
+    demand(len(stream.moments.shift) == sums_of(stream.map), "the sums do not belong to the features")
+    demand(rows(stream.rows, "rows")[1] == width_of(stream.map.features), "the rows do not belong to the features")
+    demand((stream.moments.weight > 0) == (whole(stream.n, "n") > 0), "the sums are those of other rows")
+    demand(stream.dtype.kind == "f", "answers are of no floating type")
+    demand(len(stream.answers) <= 1, "there is more than one answer")
+    for answer in stream.answers:
+        demand("_decomposition" in vars(answer), "the answer is not fitted")
+
+
+def _layout(layout: Any) -> None:
+    for name in ("n", "r", "limit"):
+        whole(getattr(layout, name), name, 1)
+    for name in ("width", "landmarks", "candidates", "chunks"):
+        whole(getattr(layout, name), name)
+    demand(layout.dtype.kind == "f", "features are made in no floating type")
+
+
+def sums_of(make: Any) -> int:
+    """Return how many numbers a map makes of a row."""
+    return len(make.features.space.R) if make.raw else make.features.size
+
+
+def width_of(features: Any) -> int | None:
+    """Return how many columns features need; None for texts."""
+    for name in ("anchors", "landmarks"):
+        if hasattr(features, name):
+            found = getattr(features, name)
+            return found.shape[1] if found.ndim == 2 else None
+    return features.W.shape[1] if hasattr(features, "W") else features.size
+
+
+def known_rows(features: Any) -> Any:
+    """Return a few rows that features are known to take."""
+    kept = getattr(features, "anchors", getattr(features, "landmarks", None))
+    if kept is not None:
+        return kept[:TRIED] if features.origin is None else kept[:TRIED] + features.origin
+    if features.origin is not None:
+        return np.stack([np.zeros_like(features.origin), features.origin])
+    return np.broadcast_to(np.zeros(1), (TRIED, width_of(features) or 1))
+
+
+def try_kernel(kernel: Any, features: Any) -> None:
+    """Refuse a kernel that has no finite values for rows that features take."""
+    with trying():
+        some = known_rows(features)
+        good = np.isfinite(kernel(some, some)).all()
+    demand(good, "values of the kernel do not come out")
+
+
+def _decomposition(model: Any) -> None:
+    m, k = array(model.W, "W", None, None).shape
+    for name, shape in (("b", k), ("signs", k), ("eigenvalues", k), ("mean_weights", m)):
+        array(getattr(model, name), name, shape)
+    demand(np.isin(model.signs, (-1, 0, 1)).all(), "signs are none")
+    number(model.total, "total")
+    number(model.mean_square, "mean_square")
+    demand(len(model.certificate.residuals) == k, "the certificate is of other components")
+    features = model.features
+    given = is_a(features, "features.GivenFeatures")
+    if given:
+        demand(m == (features.size if features.columns is None else len(features.columns)), "W has other columns")
+    with trying():
+        some = known_rows(features)
+        scores = model.scores(some)
+        good = np.isfinite(scores).all() and (given or np.isfinite(model.residuals(some)).all())
+    demand(good and scores.shape == (some.shape[0], k), "scores do not come out")
+
+
+def _certificate(certificate: Any) -> None:
+    array(certificate.residuals, "residuals", None, infinite=True)
+    with trying():
+        str(certificate)
+
+
+def _plan(plan: Any) -> None:
+    with trying():
+        str(plan)
+
+
+def _space(space: Any) -> None:
+    d = width_of(space.decomposition.features)
+    demand(d is not None and whole(space.width, "width", 1) == d, "the way back leads to other columns")
+    if space.rows is not None:
+        array(space.rows, "rows", None, d)
+    whole(space.n, "n", 1)
+    whole(space.budget, "budget", 1)
+    whole(space.memory_limit, "memory_limit", 1)
+
+
+def _inverse(inverse: Any) -> None:
+    method = is_a(inverse.chosen, "preimage") and hasattr(inverse.chosen, "solve")
+    demand(is_a(inverse.space, "preimage.Space") and method, "there is no way back")
+    demand(isinstance(inverse._ready, bool), "the way back is neither ready nor not")
+    if is_a(inverse.chosen, "preimage.Ridge") and inverse._ready:
+        check_belongs(inverse.chosen, inverse.space.width, inverse.space.decomposition.W.shape[1])
+
+
+def _ridge(ridge: Any) -> None:
+    fitted = catalogue.blueprint("preimage.Ridge").fitted
+    have = vars(ridge).keys() & fitted
+    demand(not have or have == fitted, "a ridge regression is half fitted")
+    if not have:
+        return
+    m = len(array(ridge.scores_, "scores_", None, None))
+    d = len(array(ridge.mean_, "mean_", None))
+    demand(is_a(ridge.kernel_, "kernels"), "a ridge regression has no kernel")
+    demand(isinstance(ridge._dtype, np.dtype) and ridge._dtype.kind == "f", "a ridge regression has no floating type")
+    number(ridge.ridge_, "ridge_")
+    if is_a(ridge._map, "preimage.Coefficients"):
+        array(ridge._map.coef, "coef", m, d)
+        array(ridge._map.mean, "mean", d)
+    else:
+        demand(is_a(ridge._map, "preimage.Combinations"), "a ridge regression has no coefficients")
+        array(ridge._map.weights, "weights", m, m)
+        number(ridge._map.base, "base")
+        array(ridge._map.kept.samples, "samples", m, d)
+        demand(array(ridge._map.kept.origin, "origin", *ridge._map.kept.origin.shape).shape in ((), (d,)), "no origin")
+    with trying():
+        points = ridge.points(ridge.scores_[:TRIED])
+        good = np.isfinite(points).all() and points.shape == (len(ridge.scores_[:TRIED]), d)
+    demand(good, "points do not come out")
+
+
+def check_belongs(ridge: Any, d: int | None, k: int) -> None:
+    """Refuse a fitted ridge regression that does not lead from k scores to d columns."""
+    demand("scores_" in vars(ridge), "the way back is not fitted")
+    demand((len(ridge.mean_), ridge.scores_.shape[1]) == (d, k), "the way back is that of another model")
+
+
+PARTS: dict[str, Callable[[Any], None]] = {
+    **{
+        f"kernels.{name}": _combined
+        for name in ("KernelRBF", "LessOne", "Normalized", "Product", "Scale", "Shift", "Sum")
+    },
+    "features.KernelFeatures": _kernel_features,
+    "features.GivenFeatures": _given_features,
+    "features.FourierFeatures": _fourier_features,
+    "features.ReLUFeatures": _relu_features,
+    "features.LandmarkSpace": _landmark_space,
+    "features.NystromFeatures": _nystrom_features,
+    "features.Moments": _moments,
+    "estimators.RowMap": _row_map,
+    "estimators.Layout": _layout,
+    "estimators.Stream": _stream,
+    "decomposition.Decomposition": _decomposition,
+    "solvers.Certificate": _certificate,
+    "solvers.DualCertificate": _certificate,
+    "estimators.Plan": _plan,
+    "preimage.Space": _space,
+    "preimage.Ridge": _ridge,
+    "estimators.Inverse": _inverse,
+}

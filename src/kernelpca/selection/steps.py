@@ -1,0 +1,89 @@
+"""How far a search has come: an event after each fit, and a bar that shows them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelpca.progress import ProgressBar
+from kernelpca.validation import check_common
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    done, total : int
+        Fits that are finished, and all of them; None where their number is not known.
+    seconds : float
+        Since the beginning.
+    what : str
+        What was fitted last.
+    """
+
+    done: int
+    total: int | None
+    seconds: float
+    what: str
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that are likely to be left, if fits take as long as those before."""
+        return None if self.total is None else self.seconds / self.done * (self.total - self.done)
+
+    def __str__(self) -> str:
+        of = "" if self.total is None else f" of {self.total}"
+        left = "" if self.remaining is None else f", about {self.remaining:.0f} s left"
+        return f"fit {self.done}{of}: {self.what}{left}"
+
+
+class StepBar(ProgressBar):
+    """A progress bar for steps."""
+
+    def __call__(self, event: Step) -> None:
+        """Draw the state after a step."""
+        if self._bar is None:
+            self._open()
+        self._bar.update(self._task, completed=event.done, total=event.total, description=str(event))
+
+
+class Steps:
+    """Counts fits and tells the callback.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the callback has asked to stop.
+    """
+
+    def __init__(self, callback: Callable[[Step], Any] | None, total: int | None) -> None:
+        self.callback, self.total = callback, total
+        self.done, self.stopped, self._began = 0, False, time.perf_counter()
+
+    def __call__(self, what: str) -> bool:
+        """Note that a fit is finished; return whether to stop."""
+        self.done += 1
+        if self.callback is not None:
+            answer = self.callback(Step(self.done, self.total, time.perf_counter() - self._began, what))
+            self.stopped |= isinstance(answer, bool | np.bool_) and bool(answer)
+        return self.stopped
+
+
+@contextmanager
+def counted(callback: Any, total: int | None) -> Iterator[Steps]:
+    """Give a counter of steps for a callback: a function of a `Step`, "bar" or None."""
+    bar = StepBar() if isinstance(callback, str) and callback == "bar" else None
+    told = callback if bar is None else bar
+    check_common(told, True)
+    try:
+        yield Steps(told, total)
+    finally:
+        if bar is not None:
+            bar.close()
