@@ -60,6 +60,7 @@ PAGES = [
             "kernels",
             "model-files",
             "objectives",
+            "pages",
             "papers",
             "plotting",
             "preimages",

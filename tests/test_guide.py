@@ -37,7 +37,7 @@ class Block:
 
 def blocks_of(text):
     found = list(BLOCK.finditer(text))
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip(found, [*found, None][1:], strict=True):
         shows = after is not None and after[1] == "text" and not text[block.end() : after.start()].strip()
         yield Block(block[1], block[2], after[2] if shows else None, text[: block.start()].count("\n") + 1)
 
