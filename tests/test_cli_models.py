@@ -156,6 +156,23 @@ def test_rules_for_the_number_of_components(folder, tmp_path, text, kept):
     assert n == KernelPCA(expected, kernel="linear").fit(NUMBERS).n_components_ <= kept
 
 
+@pytest.mark.parametrize("verb", ["report", "explore"])
+def test_pages(folder, tmp_path, verb):
+    pytest.importorskip("jinja2")
+    labels = tmp_path / "labels.txt"
+    labels.write_text("\n".join(IRIS.target_names[i] for i in IRIS.target))
+    out = tmp_path / "page.html"
+    good(verb, folder / "iris.kpca", folder / "iris.csv", "-o", out, "--labels", labels, "--title", "Flowers & <more>")
+    text = out.read_text()
+    assert "Flowers &amp; &lt;more&gt;" in text
+    assert "versicolor" in text
+    assert "sepal_length" in text
+    refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", out, says="--force")
+    refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "page.pdf", says="an .html file")
+    refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "p.html", "--image", "2by2", says="28x28")
+    refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "p.html", "--image", "3x3", says="4")
+
+
 def test_info_and_plan_for_machines(folder):
     facts = json.loads(good("info", folder / "iris.kpca", "--json"))
     assert facts["n_components"] == 3

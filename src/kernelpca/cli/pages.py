@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,72 +23,51 @@ Labels = Annotated[
 Title = Annotated[str | None, typer.Option(help="The title of the page.", show_default=False)]
 
 
-def report(
-    model: Model,
-    data: Data,
-    out: Page,
-    labels: Labels = None,
-    image: Image = None,
-    kind: Kind = "auto",
-    title: Title = None,
-    key: Key = None,
-    header: Header = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Write a page about a model and data: plan, certificate, scores, reconstructions, outliers."""
-    from kernelpca.pages.report import report as make
+def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
+    """Return the command that writes the page which a function of a module makes."""
 
-    write_page(make, model, data, out, labels, image, kind, title, key, header, force, as_json)
+    def command(
+        model: Model,
+        data: Data,
+        out: Page,
+        labels: Labels = None,
+        image: Image = None,
+        kind: Kind = "auto",
+        title: Title = None,
+        key: Key = None,
+        header: Header = None,
+        force: Force = False,
+        as_json: Json = False,
+    ) -> None:
+        from kernelpca.atomic import write_atomically
+        from kernelpca.memory import readable_bytes
 
+        if out.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"{out}: a page is an .html file.")
+        check_output(out, force, model, data)
+        make, shape = getattr(import_module(module), name), read_shape(image)
+        fitted = load(model)
+        table = open_for(fitted, data, key, header)
+        named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
+        text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem)
+        write_atomically(out, text.encode("utf-8"))
+        size = out.stat().st_size
+        say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)
 
-def explore(
-    model: Model,
-    data: Data,
-    out: Page,
-    labels: Labels = None,
-    image: Image = None,
-    kind: Kind = "auto",
-    title: Title = None,
-    key: Key = None,
-    header: Header = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Write a page in which the components can be explored: a map of scores, and the pre-image of any point."""
-    from kernelpca.pages.explorer import explore as make
-
-    write_page(make, model, data, out, labels, image, kind, title, key, header, force, as_json)
+    command.__name__, command.__doc__ = name, help_text
+    return command
 
 
-def write_page(
-    make: Any,
-    model: Path,
-    data: Path,
-    out: Path,
-    labels: Path | None,
-    image: str | None,
-    kind: str,
-    title: str | None,
-    key: str | None,
-    header: bool | None,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Make a page and write it whole."""
-    from kernelpca.atomic import write_atomically
-    from kernelpca.memory import readable_bytes
-
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{out}: a page is an .html file.")
-    check_output(out, force, model, data)
-    fitted = load(model)
-    table = open_for(fitted, data, key, header)
-    named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
-    text = make(fitted, table, labels=named, image_shape=read_shape(image), kind=kind, title=title or data.stem)
-    write_atomically(out, text.encode("utf-8"))
-    size = out.stat().st_size
-    say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)
+report = page_command(
+    "report",
+    "kernelpca.pages.report",
+    "Write a page about a model and data: plan, certificate, scores, reconstructions, outliers.",
+)
+explore = page_command(
+    "explore",
+    "kernelpca.pages.explorer",
+    "Write a page in which the components can be explored: a map of scores, and the pre-image of any point.",
+)
 
 
 def read_shape(text: str | None) -> tuple[int, ...] | None:
