@@ -45,6 +45,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/dual.py
 	$(BIN)/python benchmarks/sparsity.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/compression.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:

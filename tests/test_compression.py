@@ -1,7 +1,9 @@
 """Models over fewer anchors: what is kept is what the formulas say, and what it costs is what is stated."""
 
 import pickle
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from scipy.optimize import approx_fprime
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
+import kernelpca
 import kernelpca.estimators.matching_pursuit as pursuit_module
 from kernelpca import DualKernelPCA, IncrementalKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.estimators.anchor_search import Search
@@ -380,6 +383,18 @@ def test_usps_with_25_times_fewer_anchors():
     assert len(pickle.dumps(small)) < len(pickle.dumps(model)) / 20
 
 
+def test_the_documented_example_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", (Path(__file__).parents[1] / "docs" / "compression.md").read_text(), re.S)[
+        1
+    ]
+    names = {}
+    exec(code, names)
+    assert "points stand for 1500 anchors" in capsys.readouterr().out
+    assert (np.abs(names["scores"] - names["model"].transform(names["X"][1500:])) <= names["worst"]).all()
+    assert names["stated"].anchors < 100
+    assert names["tiny"].certificate_.compression.anchors == 30
+
+
 def test_slow_spectra_keep_all_and_say_so():
     X = np.random.default_rng(0).standard_normal((60, 30))
     model = KernelPCA(20, kernel=Laplacian(1.0)).fit(X)
@@ -485,6 +500,20 @@ def test_a_way_back_that_nobody_asked_for_is_learned_from_the_new_anchors():
     small.denoise(new)
     assert isinstance(small.preimage_, Ridge)
     assert small.preimage_.scores_.shape == (200, 10)
+
+
+@pytest.mark.parametrize("move", [None, False])
+def test_a_small_model_is_a_small_file(move, tmp_path):
+    X = DIGITS[:400]
+    model = KernelPCA(5, kernel=KERNEL).fit(X)
+    small = model.compress(tol=0.02, move=move)
+    model.save(tmp_path / "all.kpca")
+    small.save(tmp_path / "few.kpca")
+    assert (tmp_path / "few.kpca").stat().st_size < (tmp_path / "all.kpca").stat().st_size / 4
+    again = kernelpca.load(tmp_path / "few.kpca")
+    np.testing.assert_array_equal(again.transform(X), small.transform(X))
+    assert str(again.certificate_) == str(small.certificate_)
+    np.testing.assert_array_equal(score_bounds(again, X), score_bounds(small, X))
 
 
 # what is refused
