@@ -30,9 +30,8 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_ext", "gallery/GALLERY_HEADER.rst", "gallery/*.ipynb", "gallery/*.py"]
-templates_path = ["_templates"]
 default_role = "py:obj"  # `KernelPCA` in a docstring is a link where there is something to link to
-smartquotes = False  # default="rbf" can be copied
+smartquotes_action = "D"  # dashes alone: default="rbf" can be copied
 toc_object_entries_show_parents = "hide"
 maximum_signature_line_length = 100
 

@@ -123,3 +123,21 @@ def test_every_public_name_is_in_the_reference(name):
     public = getattr(module, "__all__", [])
     listed = set(re.findall(r"^\.\. (?:auto\w+|data):: (?:\S+\.)?(\w+)$", text, re.M))
     assert {key for key in public if not key.startswith("__")} - listed == set()
+
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_ask_a_question_and_need_no_download(path):
+    text = path.read_text()
+    title = text.removeprefix('"""\n').splitlines()[0]
+    assert path.stem.startswith("plot_")  # others are not run by the build
+    assert title.endswith("?")
+    assert "# %%" in text
+    assert "fetch_" not in text
+    assert "kernelpca.datasets" not in text
+
+
+def test_there_are_at_least_twelve_examples():
+    assert len(EXAMPLES) >= 12

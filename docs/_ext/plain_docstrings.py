@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 
 AFTER_NAPOLEON = 600  # napoleon, which reads the sections, has 500
 CODE = re.compile(r"(``.*?``|`[^`]*`)")
@@ -37,5 +38,8 @@ def make_plain(app: Sphinx, what: str, name: str, obj: object, options: Any, lin
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Listen to docstrings after napoleon has read their sections."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"  # what our docstrings call them
     app.connect("autodoc-process-docstring", make_plain, priority=AFTER_NAPOLEON)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
