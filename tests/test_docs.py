@@ -50,23 +50,7 @@ def test_every_pre_image_is_in_the_table():
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
-    *(
-        f"docs/{page}.md"
-        for page in (
-            "approximations",
-            "architecture",
-            "benchmarks",
-            "choosing",
-            "kernels",
-            "model-files",
-            "objectives",
-            "pages",
-            "papers",
-            "plotting",
-            "preimages",
-            "scaling",
-        )
-    ),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("**/*.md"))),
 ]
 
 
