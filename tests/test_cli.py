@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -97,7 +98,8 @@ def test_interrupted_runs_keep_what_is_finished(tmp_path):
         "--out",
         str(out),
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    listens = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where this runs in the background
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listens)
     began = time.monotonic()
     while not list((out / "cache" / "tutorial").rglob("*.npz")) and time.monotonic() - began < 300:
         assert process.poll() is None, process.communicate()

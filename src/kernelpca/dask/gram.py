@@ -36,10 +36,14 @@ class DaskGram(Gram):
         Resolved: every parameter a number.
     rows : DaskRows
         The rows.
+    n_strips : int, optional
+        How many strips the rows are cut into; as many as keep all threads busy when not given. It stays as it is, also
+        when workers die: sums do not change then.
     """
 
-    def __init__(self, kernel: Kernel, rows: DaskRows) -> None:
+    def __init__(self, kernel: Kernel, rows: DaskRows, n_strips: int | None = None) -> None:
         n = rows.shape[0]
+        self.n_strips = n_strips or strips_for(rows)
         self.kernel = kernel
         self.rows = rows
         self.shape = (n, n)
@@ -55,13 +59,6 @@ class DaskGram(Gram):
     def strips(self) -> DaskRows:
         """The rows in strips, held by the workers."""
         return self.rows.kept(-(-self.shape[0] // self.n_strips))
-
-    @property
-    def n_strips(self) -> int:
-        """How many strips the rows are cut into."""
-        n, d = self.rows.shape
-        wanted = max(math.isqrt(2 * TASKS * total_threads()) + 1, n * d * self.dtype.itemsize // STRIP + 1)
-        return min(wanted, -(-n // LEAST))
 
     def traffic(self, itemsize: int) -> str:
         """Say what a pass moves: blocks of columns to and fro, and strips that meet those of other workers."""
@@ -108,7 +105,7 @@ class DaskGram(Gram):
         if self.dtype == np.float32:
             return self
         if self._single is None:
-            self._single = DaskGram(self.kernel, self.rows.astype(np.float32))
+            self._single = DaskGram(self.kernel, self.rows.astype(np.float32), self.n_strips)
         return self._single
 
     def diagonal(self) -> np.ndarray:
@@ -135,6 +132,13 @@ class DaskGram(Gram):
     def frobenius_squared(self) -> float | None:
         """Return the sum of squared entries, which the first pass adds up; None before it."""
         return None if self._squares is None else self.rounded_up(self._squares)
+
+
+def strips_for(rows: DaskRows) -> int:
+    """Return how many strips keep all threads busy, and fit into memory."""
+    n, d = rows.shape
+    wanted = max(math.isqrt(2 * TASKS * total_threads()) + 1, n * d * rows.dtype.itemsize // STRIP + 1)
+    return min(wanted, -(-n // LEAST))
 
 
 class Columns:
