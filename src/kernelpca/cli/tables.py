@@ -157,24 +157,22 @@ def check_output(path: Path, force: bool, *inputs: Path) -> None:
 
 def write_applied(
     path: Path, method: Any, table: Table, names: list[str] | None, model_path: Path, verb: str, force: bool
-) -> tuple[int, ...]:
-    """Write what a method of a model makes of a table, block by block, with a bar; return the shape.
+) -> None:
+    """Write what a method of a model makes of a table, block by block, with a bar.
 
     Blocks that an interrupted run has finished are not computed again.
     """
     from kernelpca.cli.words import bar
     from kernelpca.io import Computed, write_data
+    from kernelpca.io import Table as Rows
 
     if table.is_lazy:
         values = method(table)
     else:
-        from kernelpca.io import Table as Rows
-
         rows = max(BLOCK // max(table.shape[1], 1), LEAST_ROWS)
         values = Computed(lambda block: method(Rows(block, table.columns)), table.values, rows)
     with bar(verb) as done:
         write_data(path, values, columns=names, key=_key(verb, model_path, table), force=force, done=done)
-    return table.shape
 
 
 def _key(verb: str, model_path: Path, table: Table) -> str:
