@@ -1,5 +1,6 @@
 """The page of results in a real browser: figures load, tables sort and filter, on a phone and in the dark."""
 
+import json
 import shutil
 
 import numpy as np
@@ -216,3 +217,15 @@ def contrast(*colors):
         linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
         lights.append(linear @ [0.2126, 0.7152, 0.0722])
     return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_experiments_stand_in_the_order_asked_for(tmp_path):
+    output = Output(tmp_path)
+    output.open()
+    for name in ("digest/timed", "ikpca/two", "ikpca/one"):
+        output.add(made(name, []))
+    output.close(["ikpca/one", "ikpca/two"])
+    names = [record["name"] for record in json.loads((tmp_path / "results.json").read_text())["experiments"]]
+    assert names == ["ikpca/one", "ikpca/two", "digest/timed"]
+    page = (tmp_path / "report.html").read_text()
+    assert page.index("Title of ikpca/one") < page.index("Title of ikpca/two") < page.index("Title of digest/timed")

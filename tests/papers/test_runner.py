@@ -88,6 +88,9 @@ def test_many_experiments_share_the_processes(tmp_path):
     several = [experiment(f"ikpca/made{i}", alone=i == 2) for i in range(4)]
     broken = experiment("ikpca/broken", pieces=({"x": 1, "fail": True}, {"x": 2}))
     results = list(reproduce([*several[:1], broken, *several[1:]], "full", Store(tmp_path), 2))
+    # the one that is timed comes last, when nothing else runs
+    names = ["made0", "broken", "made1", "made3", "made2"]
+    assert [result.experiment.name for result in results] == [f"ikpca/{name}" for name in names]
     assert [bool(result.error) for result in results] == [False, True, False, False, False]
     assert [result.findings.claims[0].measured for result in results if result.findings] == [5.0] * 4
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,22 +13,53 @@ from kernelpca.cli.tables import check_output, open_for, open_named, write_appli
 from kernelpca.cli.words import bar, say
 
 
-def transform(
-    model: Model,
-    data: Data,
-    out: Out,
-    key: Key = None,
-    header: Header = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Write the scores of rows: their coordinates on the components."""
-    check_output(out, force, model, data)
-    fitted = load(model)
-    table = open_for(fitted, data, key, header)
-    names = [str(name) for name in fitted.get_feature_names_out()]
-    write_applied(out, fitted.transform, table, names, model, "transform", force)
-    done(out, table.shape[0], len(names), as_json)
+def load(path: Path) -> Any:
+    """Load a model."""
+    import kernelpca
+
+    return kernelpca.load(path)
+
+
+def columns_of(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def names_of_scores(model: Any) -> list[str]:
+    """Return the names of a model's scores."""
+    return [str(name) for name in model.get_feature_names_out()]
+
+
+def row_command(name: str, names_of: Callable[[Any], list[str] | None], help_text: str) -> Callable[..., None]:
+    """Return the command that writes what a method of a model makes of rows, under these names."""
+
+    def command(
+        model: Model,
+        data: Data,
+        out: Out,
+        key: Key = None,
+        header: Header = None,
+        force: Force = False,
+        as_json: Json = False,
+    ) -> None:
+        check_output(out, force, model, data)
+        fitted = load(model)
+        table = open_for(fitted, data, key, header)
+        names = names_of(fitted)
+        write_applied(out, getattr(fitted, name), table, names, model, name, force)
+        done(out, table.shape[0], len(names or range(fitted.n_features_in_)), as_json)
+
+    command.__name__, command.__doc__ = name, help_text
+    return command
+
+
+transform = row_command("transform", names_of_scores, "Write the scores of rows: their coordinates on the components.")
+denoise = row_command(
+    "denoise",
+    columns_of,
+    "Write rows without what the components do not explain: projected, and brought back.",
+)
 
 
 def inverse(
@@ -42,28 +74,11 @@ def inverse(
     """Write rows that have these scores, or come near: pre-images."""
     check_output(out, force, model, scores)
     fitted = load(model)
-    names = [str(name) for name in fitted.get_feature_names_out()]
+    names = names_of_scores(fitted)
     table = open_named(scores, names, len(names), key, header)
     write_applied(
         out, lambda rows: fitted.inverse_transform(rows.values), table, columns_of(fitted), model, "inverse", force
     )
-    done(out, table.shape[0], fitted.n_features_in_, as_json)
-
-
-def denoise(
-    model: Model,
-    data: Data,
-    out: Out,
-    key: Key = None,
-    header: Header = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Write rows without what the components do not explain: projected, and brought back."""
-    check_output(out, force, model, data)
-    fitted = load(model)
-    table = open_for(fitted, data, key, header)
-    write_applied(out, fitted.denoise, table, columns_of(fitted), model, "denoise", force)
     done(out, table.shape[0], fitted.n_features_in_, as_json)
 
 
@@ -112,19 +127,6 @@ def score(
     lines += [f"  {i:>8}  {values[i]:.4g}" for i in order]
     lines += [] if out is None else [f"Written: {out}"]
     say(facts, "\n".join(lines), as_json)
-
-
-def load(path: Path) -> Any:
-    """Load a model."""
-    import kernelpca
-
-    return kernelpca.load(path)
-
-
-def columns_of(model: Any) -> list[str] | None:
-    """Return the names of the columns that a model was fitted on, if it knows them."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
 
 
 def done(out: Path, rows: int, columns: int, as_json: bool) -> None:

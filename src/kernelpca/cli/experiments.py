@@ -39,7 +39,7 @@ def run_experiments(wanted: list[str] | None, quick: bool, out: Path, jobs: int)
     except KeyboardInterrupt:
         console.print("Interrupted: what was finished is kept, and the same command goes on from there.")
         code = INTERRUPTED
-    output.close()
+    output.close([experiment.name for experiment in chosen])
     summarize(console, output, len(chosen))
     if any(result.fails for result in output.results):
         code = code or FAILED

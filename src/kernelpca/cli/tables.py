@@ -48,11 +48,11 @@ def open_table(
     """
     from kernelpca.io import Table, open_data
     from kernelpca.io.protocol import TextColumns
-    from kernelpca.io.reading import reader_of
+    from kernelpca.io.reading import unread
 
     wanted: list[str | int] | None = None
     if columns is not None or exclude is not None:
-        have = reader_of(path, None, key, header).file_columns
+        have = unread(path, None, key, header).file_columns
         wanted = _choose(path, have, columns, exclude)
     try:
         table = open_data(path, columns=wanted, key=key, header=header)
@@ -125,9 +125,9 @@ def open_for(model: Any, path: Path, key: str | None = None, header: bool | None
 
 def open_named(path: Path, names: list[str] | None, count: int, key: str | None, header: bool | None) -> Table:
     """Open rows of so many columns; those with these names, where the file has names, else in their order."""
-    from kernelpca.io.reading import reader_of
+    from kernelpca.io.reading import unread
 
-    have = reader_of(path, None, key, header).file_columns
+    have = unread(path, None, key, header).file_columns
     if names is not None and not isinstance(have, int):
         missing = [name for name in names if name not in have]
         if missing:

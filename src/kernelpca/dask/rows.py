@@ -18,6 +18,7 @@ from kernelpca.io.table import frame_of
 from kernelpca.remote import RemoteRows
 
 FAN_IN = 8  # results that are merged by one task
+MERGED_HERE = 3  # results at most that are brought here and merged
 KNOWN = 6  # sets of rows that were brought here and are remembered
 HEAD = 1024  # first rows that are brought together: several questions are about them
 IN_MEMORY = 2**24  # bytes of a chunk that rows given in memory are cut into
@@ -71,15 +72,17 @@ class DaskRows(RemoteRows):
         *aligned: np.ndarray,
         numbered: bool = False,
     ) -> Any:
-        """Return the merged results of `function(rows, *parts)` on all chunks, a tree of tasks."""
+        """Return the merged results of `function(rows, *parts)` on all chunks: a tree of tasks, of which the last few
+        are merged here, since bringing two results here is faster than one to the other and then here.
+        """
 
         def tree() -> list[Any]:
             found = self._tasks(function, aligned, numbered)
-            while len(found) > 1:
+            while len(found) > MERGED_HERE:
                 found = [dask.delayed(merged)(merge, found[i : i + FAN_IN]) for i in range(0, len(found), FAN_IN)]
             return found
 
-        return run(tree)[0]
+        return merged(merge, run(tree))
 
     def collect(self, function: Callable[..., np.ndarray], *aligned: np.ndarray) -> np.ndarray:
         """Return the results of `function(rows, *parts)` one below the other."""

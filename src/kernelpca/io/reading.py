@@ -89,6 +89,22 @@ def reader_of(
     header: bool | None = None,
 ) -> Reader:
     """Return the reader of a file, whose shape has been looked at."""
+    reader = unread(path, columns, key, header)
+    if not all(reader.shape):
+        raise BadFile(f"{path} has {reader.shape[0]} rows of {reader.shape[1]} columns: there is nothing to work on.")
+    if isinstance(reader, Csv):
+        offsets, edges = reader.index
+        reader = replace(reader, offsets=offsets, edges=edges)
+    return reader
+
+
+def unread(
+    path: str | Path,
+    columns: Iterable[str | int] | None = None,
+    key: str | None = None,
+    header: bool | None = None,
+) -> Reader:
+    """Return the reader of a file that is there; its rows have not been counted."""
     path = Path(path)
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
@@ -104,14 +120,7 @@ def reader_of(
     if key is not None and not kind.takes_key:
         raise BadFile(f"{path} is one table, so that key={key!r} names nothing in it: leave key out.")
     reader = kind(str(path), None if columns is None else tuple(columns), key)
-    if isinstance(reader, Csv):
-        reader = replace(reader, header=header)
-    if not all(reader.shape):
-        raise BadFile(f"{path} has {reader.shape[0]} rows of {reader.shape[1]} columns: there is nothing to work on.")
-    if isinstance(reader, Csv):
-        offsets, edges = reader.index
-        reader = replace(reader, offsets=offsets, edges=edges)
-    return reader
+    return replace(reader, header=header) if isinstance(reader, Csv) else reader
 
 
 def check_chunks(chunks: int | str | None) -> int:

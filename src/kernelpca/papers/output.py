@@ -45,8 +45,10 @@ class Output:
         self.results.append(result)
         self._records.append(self._record(result))
 
-    def close(self) -> None:
-        """Write the JSON file and the page, with all that was added."""
+    def close(self, order: Sequence[str] = ()) -> None:
+        """Write the JSON file and the page, with all that was added: experiments in this order, others behind."""
+        rank = {name: place for place, name in enumerate(order)}
+        self._records.sort(key=lambda record: rank.get(record["name"], len(rank)))
         run = self._run()
         content = {"run": run, "experiments": self._records}
         write_atomically(self.folder / "results.json", json.dumps(content, indent=1, ensure_ascii=False).encode())

@@ -6,13 +6,13 @@ import signal
 import time
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from kernelpca.papers.measure import measured
 from kernelpca.papers.store import Done, Store, keep
 
 IDLE = 600.0  # seconds after which a process without work ends
+AHEAD = 4  # experiments whose pieces are in line
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Result:
     size: str
     findings: Findings | None = None
     seconds: float = 0.0  # of processor time, all pieces added up
-    wall: float = 0.0  # seconds that this run took
+    wall: float = 0.0  # seconds that this run waited for it
     peak: int = 0  # of the piece that took most
     pieces: int = 0
     skipped: str = ""
@@ -68,7 +69,7 @@ Watch = Callable[[Event], None]
 def reproduce(
     experiments: Sequence[Experiment], size: str, store: Store, jobs: int, watch: Watch | None = None
 ) -> Iterator[Result]:
-    """Yield the result of each experiment as it is finished.
+    """Yield the result of each experiment as it is finished: first those that share the cores, then the timed ones.
 
     Parameters
     ----------
@@ -82,15 +83,15 @@ def reproduce(
         Told of every Event.
     """
     told = watch or (lambda event: None)
-    upcoming: _Work | None = None
+    rest = deque(sorted(experiments, key=lambda one: one.alone))
+    line: deque[_Work] = deque()
     try:
-        for this, following in zip_longest(experiments, experiments[1:]):
-            work = upcoming or _Work(this, size, store, jobs)
-            # the next one's pieces wait in line, so that no core is idle while this one ends and is drawn
-            together = following is not None and jobs > 1 and not (this.alone or following.alone)
-            upcoming = _Work(following, size, store, jobs) if together else None
-            result = work.finish(told)
-            told(Event("finished", this, result=result))
+        while line or rest:
+            # the pieces of the next ones wait in line, so that no core is idle while one ends and is drawn
+            while rest and (not line or (jobs > 1 and len(line) < AHEAD and not rest[0].alone)):
+                line.append(_Work(rest.popleft(), size, store, jobs))
+            result = line.popleft().finish(told)
+            told(Event("finished", result.experiment, result=result))
             yield result
     finally:
         if jobs > 1:
@@ -102,7 +103,6 @@ class _Work:
 
     def __init__(self, experiment: Experiment, size: str, store: Store, jobs: int) -> None:
         self.experiment, self.size, self.jobs = experiment, size, jobs
-        self.began = time.perf_counter()
         self.skipped = self.error = ""
         try:
             for name in experiment.data:
@@ -127,6 +127,7 @@ class _Work:
         """Wait for all pieces and conclude."""
         if self.skipped or self.error:
             return Result(self.experiment, self.size, skipped=self.skipped, error=self.error)
+        began = time.perf_counter()
         watch(Event("began", self.experiment, pieces=len(self.pieces)))
         for _ in self.done:
             watch(Event("piece", self.experiment, from_store=True))
@@ -148,7 +149,7 @@ class _Work:
             self.size,
             findings,
             seconds=sum(one.seconds for one in done),
-            wall=time.perf_counter() - self.began,
+            wall=time.perf_counter() - began,
             peak=max(one.peak for one in done),
             pieces=len(self.pieces),
         )
