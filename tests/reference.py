@@ -172,12 +172,12 @@ def center(K, w=None):
     n = len(K)
     w = [1 / n] * n if w is None else w
     result = np.empty((n, n))
+    length = sum(w[a] * w[b] * K[a, b] for a in range(n) for b in range(n))
     for i in range(n):
         for j in range(n):
-            result[i, j] = K[i, j]
+            result[i, j] = K[i, j] + length
             result[i, j] -= sum(w[a] * K[a, j] for a in range(n))
             result[i, j] -= sum(w[b] * K[i, b] for b in range(n))
-            result[i, j] += sum(w[a] * w[b] * K[a, b] for a in range(n) for b in range(n))
     return result
 
 

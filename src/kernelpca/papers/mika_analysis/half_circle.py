@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
     null="The noisy points themselves stand beside the methods, and linear PCA.",
     sizes={
         "full": {"repetitions": 50, "tuning": 10},
-        "quick": {"repetitions": 6, "tuning": 3},
+        "quick": {"repetitions": 4, "tuning": 3},
         "tiny": {"repetitions": 2, "tuning": 1, "points": 40},
     },
     pieces=shapes.pieces,

@@ -8,6 +8,9 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
+from kernelpca.tiles import blocks
+
+ROWS = 200  # points that take a step at a time: their weights stay in the cache
 LEAST = 1e-12  # of the sum of weights, relative to their sizes: below it the quotient of equation 8 is rounding
 
 
@@ -30,7 +33,8 @@ def denoise_literally(
     z = np.tile(Y, (len(components), 1))
     rows = np.arange(len(z))
     for _ in range(max_iter):
-        new, lost = step(gammas[rows], X, z[rows], c)
+        parts = [step(gammas[rows[part]], X, z[rows[part]], c) for part in blocks(len(rows), ROWS)]
+        new, lost = (np.concatenate(found) for found in zip(*parts, strict=True))
         new[lost] = z[rows[lost]] if restart is None else X[restart.integers(0, len(X), lost.sum())]
         moved = np.linalg.norm(new - z[rows], axis=1) > tol
         z[rows] = new
@@ -53,7 +57,9 @@ def directions(X: np.ndarray, Y: np.ndarray, c: float, k: int) -> tuple[np.ndarr
 
 def step(gammas: np.ndarray, X: np.ndarray, z: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
     """(m, n), (n, d), (m, d) -> (m, d), (m,): equation 8, and where its denominator vanishes."""
-    weights = gammas * np.exp(-cdist(z, X, "sqeuclidean") / c)
-    total = weights.sum(axis=1)
-    lost = np.abs(total) <= LEAST * np.abs(weights).sum(axis=1)
-    return (weights @ X) / np.where(lost, 1.0, total)[:, None], lost
+    weights = cdist(z, X, "sqeuclidean")
+    weights /= -c
+    weights = np.multiply(gammas, np.exp(weights, out=weights), out=weights)
+    total, moments = weights.sum(axis=1), weights @ X
+    lost = np.abs(total) <= LEAST * np.abs(weights, out=weights).sum(axis=1)
+    return moments / np.where(lost, 1.0, total)[:, None], lost

@@ -133,7 +133,7 @@ SETTINGS = (
     ),
     Setting(
         "samples",
-        "50, and 10 to choose settings; quick 6 and 3",
+        "50, and 10 to choose settings; quick 4 and 3",
         "printed: one; chosen so that orderings have a spread",
     ),
 )
