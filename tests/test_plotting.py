@@ -136,7 +136,7 @@ def test_groups_are_sorted_and_rows_without_a_label_are_one():
         "b": [True, False, False, False, True],
         "missing": [False, True, False, True, False],
     }
-    assert [name for name, _ in groups_of(np.array([1.0, np.nan, np.nan, 0.0]))] == ["1.0", "missing", "0.0"]
+    assert [name for name, _ in groups_of(np.array([1.0, np.nan, np.nan, 0.0]))] == ["0.0", "1.0", "missing"]
 
 
 # scores
@@ -372,8 +372,14 @@ def test_a_given_kernel_matrix_is_drawn_as_it_is():
     rows = spread_rows(150, 40)
     display = KernelMatrixDisplay.from_estimator(model, K, max_rows=40)
     np.testing.assert_array_equal(display.matrix, K[np.ix_(rows, rows)])
-    with pytest.raises(ValueError, match=r"X has shape \(10, 150\).*square"):
-        KernelMatrixDisplay.from_estimator(model, K[:10])
+    dask = pytest.importorskip("dask.array")
+    kinds = [K.tolist(), pd.DataFrame(K), sparse.csr_matrix(K), dask.from_array(K, chunks=(50, 150))]
+    for given_matrix in kinds:
+        display = KernelMatrixDisplay.from_estimator(model, given_matrix, max_rows=40)
+        np.testing.assert_array_equal(display.matrix, K[np.ix_(rows, rows)])
+    for part in (K[:10], K[:10].tolist(), pd.DataFrame(K[:10])):
+        with pytest.raises(ValueError, match=r"X has shape \(10, 150\).*square"):
+            KernelMatrixDisplay.from_estimator(model, part)
     display = KernelMatrixDisplay.from_kernel(RBF(0.3), IRIS)
     np.testing.assert_allclose(display.matrix, K, atol=1e-12)
     texts = KernelMatrixDisplay.from_kernel("spectrum", ["abcabc", "abcab", "xyzxyz"])
@@ -643,6 +649,29 @@ def test_stages_follow_one_another_with_a_gap():
     assert display.ax_.lines[1].get_xdata() == [2.5, 2.5]
 
 
+def test_two_events_of_one_pass_are_no_new_stage():
+    events = [Progress(1, 0.1, 2, 0, 0.5), Progress(2, 0.2, 2, 2, 0.1), Progress(2, 0.3, 2, 2, 0.05)]
+    display = ConvergenceDisplay.from_history([*events, Progress(3, 0.4, 2, 2, 0.01), Progress(1, 0.5, 2, 0, 0.2)])
+    assert display.passes.tolist() == [1, 2, 2, 3, 4]
+    assert display.stages.tolist() == [4]
+
+
+@pytest.mark.parametrize("make", [lambda: PCA(2), lambda: InvertibleKernelPCA(2, gamma=0.05, n_features=64)])
+def test_convergence_gives_no_advice_that_cannot_be_followed(make):
+    with pytest.raises(ValueError, match="reported no errors") as caught:
+        ConvergenceDisplay.from_estimator(make(), IRIS)
+    assert "Fit with solver" not in str(caught.value)
+    assert f"{type(make()).__name__} has no parameter `solver`" in str(caught.value)
+
+
+def test_convergence_of_a_pipeline_names_the_way():
+    pipeline = make_pipeline(StandardScaler(), KernelPCA(2, solver="block_krylov", tol=1e-8)).fit(IRIS)
+    with pytest.raises(TypeError, match="give its last step and transformed rows"):
+        ConvergenceDisplay.from_estimator(pipeline, IRIS)
+    display = ConvergenceDisplay.from_estimator(pipeline[-1], pipeline[:-1].transform(IRIS))  # as it says
+    assert display.residual[-1] <= 1e-8
+
+
 def test_a_history_passes_events_on_and_may_stop_the_fit():
     seen = []
 
@@ -898,7 +927,7 @@ def test_without_matplotlib_the_extra_is_named(fitted, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"A picture needs matplotlib.*pip install 'kernelpca\[plot\]'"):
+    with pytest.raises(ImportError, match=r"A picture needs matplotlib.*pip install 'kernelpca\[plot\]'.*'\.\[plot\]'"):
         ScoresDisplay.from_estimator(fitted["kernel"], IRIS)
 
 

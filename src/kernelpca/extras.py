@@ -13,5 +13,6 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(
-            f"{purpose} needs {package}, which is not installed. Install it with: pip install 'kernelpca[{extra}]'"
+            f"{purpose} needs {package}, which is not installed. Install it with: pip install 'kernelpca[{extra}]' "
+            f"(where kernelpca is installed), or pip install '.[{extra}]' in the folder of a clone."
         ) from error

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
-from kernelpca.extras import require
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.history import FitHistory
@@ -88,6 +88,11 @@ class ConvergenceDisplay(Display):
         ax, width
             See `Display.plot`.
         """
+        if isinstance(model, Pipeline):
+            raise TypeError(
+                "A pipeline does not tell how its fit goes: give its last step and transformed rows, "
+                "ConvergenceDisplay.from_estimator(pipeline[-1], pipeline[:-1].transform(X))."
+            )
         if isinstance(model, type) or "callback" not in getattr(model, "get_params", dict)():
             raise TypeError(
                 f"{model!r} reports no progress: give an estimator of kernelpca, which has a parameter `callback`."
@@ -129,11 +134,11 @@ class ConvergenceDisplay(Display):
         known = np.isfinite([residual, columns["estimate"], columns["bound"]]).any(axis=0)
         if not known.any():
             raise ValueError(
-                "This fit reported no errors to draw: small problems are solved at once (LAPACK, ARPACK), without "
-                "passes that could be watched. Fit with solver='block_krylov' to see one that is iterative."
+                "This fit reported no errors to draw: it was solved at once (by LAPACK or ARPACK, as small problems "
+                f"are), without passes that could be watched. {_advice(model)}"
             )
         certificate = model if model is None or isinstance(model, Certificate) else Fitted(model).last.certificate_
-        again = (np.diff(columns["passes"]) <= 0) | (np.diff(columns["seconds"]) < 0)
+        again = (np.diff(columns["passes"]) < 0) | (np.diff(columns["seconds"]) < 0)  # each stage counts from 0
         stages = np.flatnonzero(again) + 1
         for start in stages:
             for name in ("passes", "seconds"):
@@ -167,9 +172,7 @@ class ConvergenceDisplay(Display):
             self.ax_.set_ylabel("relative error (logarithmic)")
             self.ax_.set_xlabel("passes over the matrix" if self.against == "passes" else "time (s)")
             if self.against == "passes":
-                self.ax_.xaxis.set_major_locator(
-                    require("matplotlib.ticker", "plot", "A picture").MaxNLocator(integer=True)
-                )
+                self._whole_numbers()
             self._draw_goal()
             for start in self.stages:
                 self.ax_.axvline((x[start - 1] + x[start]) / 2, color=GRAY, linestyle=":", linewidth=0.8)
@@ -202,6 +205,13 @@ class ConvergenceDisplay(Display):
             color=GRAY,
             **place,
         )
+
+
+def _advice(model: Any) -> str:
+    """Say what to fit in order to see errors."""
+    if model is None or isinstance(model, Certificate) or "solver" in model.get_params():
+        return "Fit with solver='block_krylov' to see one that is iterative."
+    return f"{type(model).__name__} has no parameter `solver` to change that; KernelPCA(solver='block_krylov') has."
 
 
 def _criterion(certificate: Certificate) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from kernelpca.atomic import write_atomically
+from kernelpca.extras import require
 from kernelpca.plotting.images import Sheet
 from kernelpca.plotting.style import (
     COMPACT,
@@ -135,11 +136,26 @@ class Display(ABC):
             self.axes_[-1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), **options)
 
     def _note(self, text: str, axis: Any = None) -> None:
-        """Write a remark above the upper right corner."""
+        """Write a remark above the upper right corner, if there is one."""
+        if not text:
+            return
         axis = axis or self.ax_
         place = {"transform": axis.transAxes, "ha": "right", "va": "bottom", "fontsize": NOTE, "color": GRAY}
         write = axis.text2D if axis.name == "3d" else axis.text
         write(1.0, 1.01, text, **place)
+
+    def _color_bar(self, colored: Any, name: str, **options: Any) -> Any:
+        """Put a color bar beside all panels."""
+        bar = self.ax_.figure.colorbar(colored, ax=self.axes_, label=name, pad=0.02, **options)
+        bar.outline.set_visible(False)
+        if self._own:
+            bar.ax.tick_params(labelsize=TICKS)
+        return bar
+
+    def _whole_numbers(self) -> None:
+        """Let the horizontal axis count."""
+        ticker = require("matplotlib.ticker", "plot", "A picture")
+        self.ax_.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
 
     def _mark_number(self, k: float, text: str) -> None:
         """Draw a line at a number of components that was chosen, and say above it what it is; limits must be set."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelpca.extras import require
 from kernelpca.plotting.display import Display
-from kernelpca.plotting.style import COLORS, as_inches, look
+from kernelpca.plotting.style import COLORS, as_inches, as_written, look
 from kernelpca.selection import ErrorCurve, error_curve
 
 MOST_CURVES = 8  # that can be told apart
@@ -88,7 +88,7 @@ class ErrorCurveDisplay(Display):
         with self._canvas(ax, width, 2.5 + 0.16 * len(self.curves) * several):
             for i, (name, curve) in enumerate(self.curves.items()):
                 dense = {"marker": ""} if len(curve.k) > 40 else {}
-                self.ax_.plot(curve.k, curve.fraction, label=name, **{**look(i), **dense})
+                self.ax_.plot(curve.k, curve.fraction, label=as_written(name), **{**look(i), **dense})
                 spread = curve.std_error / curve.baseline if curve.baseline > 0 else np.zeros(len(curve.k))
                 if np.isfinite(spread).all():
                     low, high = curve.fraction - spread, curve.fraction + spread
@@ -99,7 +99,7 @@ class ErrorCurveDisplay(Display):
                 self.ax_.xaxis.set_major_formatter(ticker.FormatStrFormatter("%d"))
                 self.ax_.xaxis.set_minor_locator(ticker.NullLocator())
             else:
-                self.ax_.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+                self._whole_numbers()
             self.ax_.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
             whole = " ".join(self.curve.of.split()[:2])  # the noise, or the variance
             self.ax_.set(xlabel="components", ylabel=f"{self.curve.criterion} error (part of {whole})")

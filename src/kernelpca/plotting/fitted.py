@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelpca.kernels import Kernel, Linear
 from kernelpca.kernels.custom import Precomputed
-from kernelpca.plotting.rows import n_rows, take
+from kernelpca.plotting.rows import as_matrix, n_rows, spread_rows, take
+from kernelpca.plotting.scale import Scale
+from kernelpca.remote import is_remote
+
+ENOUGH = 1000  # training rows whose scores tell their middle and spread
 
 
 class Fitted:
@@ -59,17 +64,51 @@ class Fitted:
 
     @property
     def ratio(self) -> np.ndarray | None:
-        """(k,): fractions of the whole variance; None where the model does not know the whole."""
+        """(k,): fractions of the `whole`; None where the model does not know it."""
         ratio = getattr(self.last, "explained_variance_ratio_", None)
         return None if ratio is None else np.asarray(ratio, np.float64)
 
     @property
+    def whole(self) -> str:
+        """What `ratio` is a fraction of: the variance, or without centering the mean square."""
+        return "variance" if self.centered else "mean square"
+
+    @property
+    def centered(self) -> bool:
+        """Whether scores are measured from the mean of the training rows, not from the origin of feature space."""
+        layers = getattr(self.last, "layers_", None)
+        return bool(getattr(layers[-1] if layers else self.last, "center", True))
+
+    @property
     def variances(self) -> np.ndarray:
-        """(k,): variances of the scores."""
+        """(k,): variances of the scores; without centering their mean squares."""
         variances = getattr(self.last, "explained_variance_", None)
+        if variances is not None and getattr(self.last, "whiten", False):
+            return np.ones(len(variances))  # of scikit-learn's PCA, whose scores are divided by their deviations
         if variances is not None:
             return np.asarray(variances, np.float64)
         return self.eigenvalues / max(n_rows(self.last.X_fit_) - 1, 1)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Middle and spread of the scores: mean and standard deviations wherever the model knows them."""
+        zeros, roots = np.zeros(self.n_components), np.sqrt(np.abs(self.variances))
+        if self.centered:
+            return Scale(zeros, roots)
+        known = self._training_scores()
+        return Scale(zeros, roots, "origin", "root mean squares") if known is None else Scale.of(known)
+
+    def _training_scores(self) -> np.ndarray | None:
+        """(m, k): scores of training rows, spread evenly, where the model keeps all of these rows; else None."""
+        decomposition = getattr(self.last, "_decomposition", None)
+        anchors = getattr(getattr(decomposition, "features", None), "anchors", None)
+        if decomposition is None or anchors is None or is_remote(anchors) or not self.variances.any():
+            return None
+        n = n_rows(anchors)
+        if not np.allclose(self.variances * (n - 1), self.eigenvalues):  # fewer rows than the model was fitted on
+            return None
+        rows = take(anchors, spread_rows(n, ENOUGH))
+        return np.asarray(decomposition.features.at_origin().product(rows, decomposition.W) + decomposition.b)
 
     @property
     def sentence(self) -> str:
@@ -111,12 +150,14 @@ class Fitted:
         elif kernel is None and not hasattr(self.last, "kernel"):
             kernel = Linear()
         if isinstance(kernel, Precomputed) or getattr(self.last, "kernel", None) == "precomputed":
-            if X.shape[0] != X.shape[1]:
+            block = as_matrix(take(X, rows))
+            if block.shape[1] != n_rows(X):
+                shape = (n_rows(X), block.shape[1])
                 raise ValueError(
-                    f"The model was fitted on a kernel matrix, and X has shape {X.shape}: to draw a matrix give that "
-                    "of all samples with one another, which is square."
+                    f"The model was fitted on a kernel matrix, and X has shape {shape}: to draw a matrix give that of "
+                    "all samples with one another, which is square."
                 )
-            return np.asarray(X[rows][:, rows])
+            return block[:, rows]
         samples = self.enter(take(X, rows))
         for layer in layers[:-1]:
             samples = layer.transform(samples)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelpca.plotting.images import check_image_shape
 
-FEW = 16  # columns up to which rows without names are taken for records, not for signals
+FEW = 40  # columns up to which rows without names are taken for records, not for signals
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Form:
     positions : ndarray of shape (d,)
         Where the numbers of a signal belong, such as times.
     names : tuple of str
-        Names of the columns of a table.
+        Names of the columns of a table; where there are none, "column 0", "column 1", ..., as Python counts.
     x_name, y_name : str
         What the axes of signals and tables say.
     """

@@ -19,12 +19,12 @@ PAPER = 0.4  # of the range of values: where half of all pixels lie below, image
 
 
 def check_image_shape(image_shape: Any, d: int) -> tuple[int, ...]:
-    """Return (height, width) or (height, width, 3), or say what does not fit to d columns."""
+    """Return (height, width) or (height, width, 3), or say what does not fit to d columns; one channel is gray."""
     try:
         shape = tuple(int(side) for side in image_shape)
     except (TypeError, ValueError) as error:
         raise ValueError(f"image_shape={image_shape!r}: give (height, width), such as (8, 8).") from error
-    if len(shape) not in (2, 3) or min(shape) < 1 or (len(shape) == 3 and shape[2] not in (3, 4)):
+    if len(shape) not in (2, 3) or min(shape) < 1 or (len(shape) == 3 and shape[2] not in (1, 3, 4)):
         raise ValueError(
             f"image_shape={image_shape!r}: give (height, width) for gray images, or (height, width, 3) for color."
         )
@@ -35,7 +35,7 @@ def check_image_shape(image_shape: Any, d: int) -> tuple[int, ...]:
             f"image_shape={image_shape!r} has {int(np.prod(shape))} numbers, and a row has {d} columns: both must "
             f"agree.{advice}"
         )
-    return shape
+    return shape[:2] if shape[2:] == (1,) else shape
 
 
 def as_images(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

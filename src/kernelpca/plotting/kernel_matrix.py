@@ -11,7 +11,7 @@ from kernelpca.kernels import as_kernel
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import check_labels, groups_of, n_rows, note_of, spread_rows, take
-from kernelpca.plotting.style import AROUND_ZERO, IN_ORDER, TICKS
+from kernelpca.plotting.style import AROUND_ZERO, IN_ORDER, as_written
 
 MANY = 100  # rows from which on the image is drawn as pixels
 
@@ -147,24 +147,19 @@ class KernelMatrixDisplay(Display):
             image = self.ax_.imshow(
                 self.matrix, extent=extent, interpolation="nearest", rasterized=m > MANY, aspect="equal", **scale
             )
-            bar = self.ax_.figure.colorbar(image, ax=self.ax_, label="kernel value", pad=0.02, aspect=30)
-            bar.outline.set_visible(False)
-            if self._own:
-                bar.ax.tick_params(labelsize=TICKS)
+            self._color_bar(image, "kernel value", aspect=30)
             self.ax_.spines[:].set_visible(False)
             if self.groups:
                 self._draw_groups()
             else:
                 by = {"component": "sample, by score on component 1", "row": "sample"}[self.order]
                 self.ax_.set(xlabel=by, ylabel=by)
-            note = note_of(m, self.n_rows)
-            if note:
-                self._note(note)
+            self._note(note_of(m, self.n_rows))
         return self
 
     def _draw_groups(self) -> None:
         middles = [(first + stop) / 2 for _, first, stop in self.groups]
-        names = [name for name, *_ in self.groups]
+        names = [as_written(name) for name, *_ in self.groups]
         look = {"color": "black" if (self.matrix < 0).any() else "white", "linewidth": 0.5}
         for _, _, stop in self.groups[:-1]:
             self.ax_.axhline(stop, **look)

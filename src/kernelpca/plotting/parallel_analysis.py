@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernelpca.extras import require
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.style import COLORS, GRAY
 from kernelpca.selection import ParallelAnalysis, parallel_analysis
@@ -69,9 +68,7 @@ class ParallelAnalysisDisplay(Display):
             if (found.eigenvalues > 0).any():
                 self.ax_.set_yscale("log")
             self.ax_.set(xlabel="component", ylabel="eigenvalue (logarithmic)", xlim=(0.5, len(numbers) + 0.5))
-            self.ax_.xaxis.set_major_locator(
-                require("matplotlib.ticker", "plot", "A picture").MaxNLocator(integer=True)
-            )
+            self._whole_numbers()
             self.ax_.axvline(found.n_components + 0.5, color=GRAY, linestyle=":", linewidth=1.0)
             self._legend(2, side="upper")
             self._caption(str(found))

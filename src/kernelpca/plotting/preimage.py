@@ -8,19 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.form import Form, find_form
+from kernelpca.plotting.form_display import FormDisplay
 from kernelpca.plotting.images import Sheet, as_images, image_look
 from kernelpca.plotting.rows import as_matrix, n_rows, spread_rows, take
-from kernelpca.plotting.style import COLORS, GRAY, TICKS, as_error, as_inches, line_look
+from kernelpca.plotting.style import COLORS, GRAY, as_error, as_inches, as_written, line_look
 
 PANEL = 1.15  # inches high, of curves and bars
+MOST_COLUMNS = 12  # of a table, that are drawn: those with the largest error
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "----", "++++", "oooo")
 
 
 @dataclass(eq=False, repr=False)
-class PreimageDisplay(Display):
+class PreimageDisplay(FormDisplay):
     """Rows of images, or curves or bars over one another: one for each way of making them.
 
     Parameters
@@ -102,9 +103,10 @@ class PreimageDisplay(Display):
             Where the numbers of rows that are signals belong, such as times.
         feature_names : sequence of str, optional
             Names of the columns of rows that are records of a table. When none of the three is given, the names that
-            the model knows; without any, rows of up to 16 numbers are records and longer ones signals.
+            the model knows; without any, rows of up to 40 numbers are records and longer ones signals. Of more than
+            twelve columns those with the largest error are drawn.
         x_name, y_name : str, optional
-            What the axes say; name the units too.
+            What the axes say; name the units too. Formulas stand between dollars.
         samples : int or array-like of int, optional
             How many rows are drawn, spread evenly, or which. Eight images, or three curves or groups of bars.
         max_rows : int, default=1000
@@ -188,15 +190,9 @@ class PreimageDisplay(Display):
         errors = {name: float(np.square(answer - truth).mean()) for name, answer in others}
         return cls(answers, rows, np.searchsorted(rows, chosen), errors, form, given, ink)
 
-    def plot(self, ax: Any = None, *, width: float | str = "column") -> Self:
-        """Draw the rows; see `Display.plot`."""
-        {"images": self._plot_images, "signals": self._plot_signals, "table": self._plot_table}[self.form.kind](
-            ax, width
-        )
-        return self
-
     def _name(self, name: str, separator: str) -> str:
-        return f"{name}{separator}MSE {as_error(self.errors[name])}" if name in self.errors else name
+        error = f"{separator}MSE {as_error(self.errors[name])}" if name in self.errors else ""
+        return f"{as_written(name)}{error}"
 
     def _plot_images(self, ax: Any, width: float | str) -> None:
         rows = [as_images(answer[self.shown], self.form.image_shape) for answer in self.answers.values()]
@@ -213,18 +209,29 @@ class PreimageDisplay(Display):
             self._finish()
 
     def _plot_table(self, ax: Any, width: float | str) -> None:
-        count, d = len(self.answers), len(self.form.names)
-        letters = max(len(name) for name in self.form.names) * d
+        count, columns = len(self.answers), self._columns()
+        names = [as_written(self.form.names[column]) for column in columns]
+        letters = max(len(name) for name in names) * len(names)
         turn = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if letters > 14 * as_inches(width) else {}
         with self._canvas(ax, width, *self._panels(), sharex=True):
             for axis, row in zip(self.axes_, self.shown, strict=True):
                 for i, (name, answer) in enumerate(self.answers.items()):
-                    places = np.arange(d) + (i - (count - 1) / 2) * 0.8 / count
+                    places = np.arange(len(columns)) + (i - (count - 1) / 2) * 0.8 / count
                     look = {"color": COLORS[(i - 1) % len(COLORS)] if i else GRAY, "hatch": HATCHES[i % len(HATCHES)]}
-                    axis.bar(places, answer[row], 0.8 / count, label=self._name(name, ", "), ec="white", lw=0, **look)
+                    heights = answer[row][columns]
+                    axis.bar(places, heights, 0.8 / count, label=self._name(name, ", "), ec="white", lw=0, **look)
                 axis.axhline(0, color="black", linewidth=0.6)
-                axis.set_xticks(np.arange(d), self.form.names, **turn)
+                axis.set_xticks(np.arange(len(columns)), names, **turn)
+            if len(columns) < len(self.form.names):
+                self._note(f"the {len(columns)} of {len(self.form.names)} columns with the largest error")
             self._finish()
+
+    def _columns(self) -> np.ndarray:
+        """(c,): the columns that are drawn, in their order: of many those with the largest error of a model."""
+        (_, truth), *others = self.answers.items()
+        made = [answer for name, answer in others if name not in self.given] or [answer for _, answer in others]
+        errors = sum((np.square(answer - truth).mean(axis=0) for answer in made), np.zeros(truth.shape[1]))
+        return np.sort(np.argsort(-errors, kind="stable")[:MOST_COLUMNS])
 
     def _line(self, i: int, name: str) -> dict[str, Any]:
         """Return the look of the i-th curve: the truth black, what was given thin and gray, models in color."""
@@ -239,11 +246,8 @@ class PreimageDisplay(Display):
         return PANEL * len(self.shown) + 0.3 + 0.16 * len(self.answers), len(self.shown)
 
     def _finish(self) -> None:
-        """Label the panels."""
-        for axis, row in zip(self.axes_, self.shown, strict=True):
-            axis.set_title(f"sample {self.rows[row]}", fontsize=TICKS, loc="left", pad=2)
-            axis.set_ylabel(self.form.y_name)
-        self.axes_[-1].set_xlabel(self.form.x_name)
+        """Label the panels and what is in them."""
+        self._label_panels([f"sample {row}" for row in self.rows[self.shown]], self.form.x_name)
         self._legend(2)
 
 

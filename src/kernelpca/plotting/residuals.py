@@ -9,14 +9,15 @@ import numpy as np
 
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
-from kernelpca.plotting.rows import as_samples, n_rows, note_of, spread_rows
+from kernelpca.plotting.rows import as_samples, check_labels, n_rows, note_of, spread_rows
 from kernelpca.plotting.scores import LEGEND_MARK, MANY, point_size
-from kernelpca.plotting.style import COLORS, GRAY, NOTE, as_error
+from kernelpca.plotting.style import COLORS, GRAY, LETTER, NOTE, as_error, as_written
 from kernelpca.quantile import quantile
 
 FENCE = 1.5  # interquartile ranges above the upper quartile, beyond which a sample is an outlier, as in RobustKernelPCA
-NAMED = 5  # outliers that have their row number beside them
-ROOM = (24.0, 7.0)  # points that such a number needs
+NAMED = 5  # outliers that have their row number or name beside them
+ROOM = (24.0, 7.0)  # points that such a number needs, at least
+LONGEST = 24  # letters of a name that stands there instead
 FENCE_RULE = "upper quartile + 1.5 interquartile ranges"
 
 
@@ -29,7 +30,8 @@ class ResidualsDisplay(Display):
     residuals : ndarray of shape (n,)
         Squared distance of each sample from the subspace, in feature space.
     distances : ndarray of shape (n,)
-        Distance within it from the mean: the root of the sum of squared scores over their variances.
+        Distance within it from the mean: the root of the sum of squared scores over their variances. Of a model without
+        centering that does not know the mean, from the origin, and over mean squares.
     threshold : float
         Residuals above it are outliers.
     rule : str
@@ -38,6 +40,10 @@ class ResidualsDisplay(Display):
         Numbers of the rows that are drawn: all outliers, and as many others as can be seen.
     kind : {"scatter", "histogram"}
         What is drawn.
+    row_names : ndarray of shape (n,) or None
+        What is written beside the largest residuals; row numbers where it is None.
+    middle_name, unit : str
+        Where distances begin, and what they are measured in.
 
     Examples
     --------
@@ -58,6 +64,9 @@ class ResidualsDisplay(Display):
     rule: str
     shown: np.ndarray
     kind: str = "scatter"
+    row_names: np.ndarray | None = None
+    middle_name: str = "mean"
+    unit: str = "standard deviations"
 
     @classmethod
     def from_estimator(
@@ -68,6 +77,7 @@ class ResidualsDisplay(Display):
         threshold: float | None = None,
         reference: Any = None,
         kind: str = "scatter",
+        row_names: Any = None,
         max_points: int = 5000,
         ax: Any = None,
         width: float | str = "column",
@@ -89,6 +99,8 @@ class ResidualsDisplay(Display):
             residuals are smaller than those of others.
         kind : {"scatter", "histogram"}, default="scatter"
             Residuals against the distance within the subspace, or their histogram.
+        row_names : array-like of shape (n,), optional
+            Names of the samples, written beside the largest residuals instead of row numbers.
         max_points : int, default=5000
             Of more samples so many are drawn, spread evenly, and all outliers.
         ax, width
@@ -99,17 +111,17 @@ class ResidualsDisplay(Display):
             raise ValueError(f"kind={kind!r} is not known: choose 'scatter' or 'histogram'.")
         X = as_samples(X)
         residuals = fitted.residuals(X)
-        variances = fitted.variances
-        used = variances > 0
-        scores = fitted.scores(X)[:, used].astype(np.float64)
-        distances = np.sqrt((np.square(scores) / variances[used]).sum(axis=1))
+        names = check_labels(row_names, n_rows(X), "row_names")
+        scale = fitted.scale
+        distances = scale.distances(fitted.scores(X))
         if reference is None:
             limit, rule = _limit(fitted.last, residuals, threshold, "these")
         else:
             known = fitted.residuals(as_samples(reference))
             limit, rule = _limit(None, known, threshold, f"the {len(known)} reference")
         shown = np.union1d(spread_rows(n_rows(X), max_points), np.flatnonzero(residuals > limit))
-        return cls(residuals, distances, limit, rule, shown, kind).plot(ax, width=width)
+        display = cls(residuals, distances, limit, rule, shown, kind, names, scale.middle_name, scale.unit)
+        return display.plot(ax, width=width)
 
     @property
     def outliers(self) -> np.ndarray:
@@ -144,28 +156,28 @@ class ResidualsDisplay(Display):
             self.ax_.scatter(self.distances[rows], self.residuals[rows], label=name, **{**look, **style, **size})
         self.ax_.axhline(self.threshold, color=GRAY, linestyle="--", linewidth=0.9)
         self._name_worst()
-        self.ax_.set(xlabel="distance from the mean within the subspace\n(standard deviations)")
+        self.ax_.set(xlabel=f"distance from the {self.middle_name} within the subspace\n({self.unit})")
         self.ax_.set_ylabel("squared distance from the subspace")
         self.ax_.set_ylim(bottom=min(0.0, float(self.residuals.min())))
-        note = note_of(len(self.shown), len(self.residuals))
-        if note:
-            self._note(note)
+        self._note(note_of(len(self.shown), len(self.residuals)))
 
     def _name_worst(self) -> None:
-        """Write the row numbers of the largest residuals, where they do not cover one another."""
+        """Write the names of the largest residuals, where they do not cover one another."""
         worst = np.argsort(-self.residuals, kind="stable")[: min(NAMED, int(self.outliers.sum()))]
+        names = {row: _short(row if self.row_names is None else self.row_names[row]) for row in worst}
+        room = max([ROOM[0], *(LETTER * NOTE * len(name) for name in names.values())]), ROOM[1]
         middle = float(np.mean(self.ax_.get_xlim()))
         scale = 72 / self.figure_.dpi
         taken: list[np.ndarray] = []
-        for row in worst:
+        for row, name in names.items():
             where = (self.distances[row], self.residuals[row])
             points = scale * self.ax_.transData.transform(where)
-            if any((np.abs(points - other) < ROOM).all() for other in taken):
+            if any((np.abs(points - other) < room).all() for other in taken):
                 continue
             taken.append(points)
             right = where[0] > middle
             place = {"xytext": (-3 if right else 3, 0), "ha": "right" if right else "left", "va": "center"}
-            self.ax_.annotate(str(row), where, textcoords="offset points", fontsize=NOTE, **place)
+            self.ax_.annotate(as_written(name), where, textcoords="offset points", fontsize=NOTE, **place)
 
     def _draw_histogram(self) -> None:
         edges = np.histogram_bin_edges(self.residuals, "auto")
@@ -181,6 +193,11 @@ class ResidualsDisplay(Display):
 
     def _count(self, mask: np.ndarray, name: str) -> str:
         return f"{name} ({int(mask.sum())})"
+
+
+def _short(name: Any) -> str:
+    text = str(name)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _limit(model: Any, residuals: np.ndarray, threshold: float | None, whose: str) -> tuple[float, str]:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from kernelpca.io.table import Table
 from kernelpca.remote import as_remote, is_remote
 
-MISSING = "missing"  # the name of the group of rows without a label
+MISSING, NO_LABEL = "missing", "(no label)"  # the group of rows without a label, and where another has that name
 MOST_GROUPS = 24  # that a reader can be asked to tell apart
 
 
@@ -84,9 +84,13 @@ def check_values(values: Any, n: int) -> np.ndarray | None:
 
 
 def groups_of(labels: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(n,) -> the name of each group and a mask (n,) of its rows, sorted where that is possible."""
-    names = [MISSING if label is None or label != label else label for label in labels.tolist()]
-    keys = list(dict.fromkeys(names))
+    """(n,) -> the name of each group and a mask (n,) of its rows, sorted where that is possible.
+
+    Rows without a label come last.
+    """
+    given = labels.tolist()
+    absent = np.array([label is None or label != label for label in given], bool)
+    keys = list(dict.fromkeys(label for label, lacks in zip(given, absent, strict=True) if not lacks))
     with suppress(TypeError):  # of different kinds: in the order in which they come
         keys = sorted(keys)
     if len(keys) > MOST_GROUPS:
@@ -94,7 +98,10 @@ def groups_of(labels: np.ndarray) -> list[tuple[str, np.ndarray]]:
             f"labels has {len(keys)} different values, more than a reader can tell apart ({MOST_GROUPS}): give a "
             "quantity as values=... instead, or merge groups."
         )
-    return [(str(key), np.array([name == key for name in names])) for key in keys]
+    groups = [(str(key), np.array([label == key for label in given]) & ~absent) for key in keys]
+    if absent.any():
+        groups.append((MISSING if MISSING not in keys else NO_LABEL, absent))
+    return groups
 
 
 def note_of(shown: int, n: int) -> str:

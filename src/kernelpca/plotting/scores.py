@@ -11,7 +11,7 @@ from kernelpca.extras import require
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import check_labels, check_values, groups_of, n_rows, note_of, spread_rows, take
-from kernelpca.plotting.style import COLORS, IN_ORDER, TICKS, as_inches, as_percent, group_look
+from kernelpca.plotting.style import COLORS, IN_ORDER, as_inches, as_percent, as_written, group_look
 from kernelpca.plotting.thumbnails import Thumbnails, of_pre_images, of_samples
 
 MANY = 1000  # points from which on they are drawn as pixels, also in files that hold curves
@@ -31,7 +31,7 @@ class ScoresDisplay(Display):
     components : tuple of int
         Which components these are, counted from 0; the picture counts from 1.
     ratio : ndarray of shape (2,) or (3,), or None
-        Their fractions of the whole variance.
+        Their fractions of the `whole`.
     labels : ndarray of shape (m,) or None
         Groups: each has a color and a mark.
     values : ndarray of shape (m,) or None
@@ -44,6 +44,8 @@ class ScoresDisplay(Display):
         Which rows of the data these are.
     n_rows : int
         How many there are in all.
+    whole : str
+        What `ratio` is a fraction of: "variance", or "mean square" without centering.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class ScoresDisplay(Display):
     thumbnails: Thumbnails | None = None
     rows: np.ndarray | None = None
     n_rows: int = 0
+    whole: str = "variance"
 
     @classmethod
     def from_estimator(
@@ -100,14 +103,14 @@ class ScoresDisplay(Display):
         values : array-like of shape (n,), optional
             A quantity instead of groups.
         values_name : str, default="value"
-            Written beside the color bar; name the unit too.
+            Written beside the color bar; name the unit too. Formulas stand between dollars.
         image_shape : tuple, optional
             (height, width) of samples that are images: small images are then drawn over the map.
         thumbnails : {"pre-images", "samples"}, default="pre-images"
             What they are: the model's pre-images at places of a grid, or samples at their own places.
         others : {"near", "zero"}, default="near"
             What pre-images have for components that are not on the map: the mean of the samples near that place, or
-            zero, the mean of all.
+            zero, the mean of all training rows (of a model without centering, the origin).
         grid : int, default=7
             How many of them fit along each axis. Places without samples are left empty.
         ink : bool, optional
@@ -147,7 +150,7 @@ class ScoresDisplay(Display):
         ratio = None if fitted.ratio is None else fitted.ratio[list(chosen)]
         labels = None if labels is None else labels[rows]
         values = None if values is None else values[rows]
-        display = cls(scores, chosen, ratio, labels, values, values_name, small, rows, n)
+        display = cls(scores, chosen, ratio, labels, values, values_name, small, rows, n, fitted.whole)
         return display.plot(ax, width=width)
 
     def plot(self, ax: Any = None, *, width: float | str = "column") -> Self:
@@ -165,9 +168,7 @@ class ScoresDisplay(Display):
         with self._canvas(ax, width, self._height(as_inches(width)) + below, **options):
             self._draw_points(groups)
             self._label_axes()
-            note = note_of(len(self.scores), self.n_rows)
-            if note:
-                self._note(note)
+            self._note(note_of(len(self.scores), self.n_rows))
             if groups:
                 self._legend(columns, markerscale=(LEGEND_MARK / point_size(len(self.scores))) ** 0.5)
             if len(groups) > len(COLORS):
@@ -179,7 +180,7 @@ class ScoresDisplay(Display):
     def _draw_points(self, groups: list[tuple[str, np.ndarray]]) -> None:
         look: dict[str, Any] = {"s": point_size(len(self.scores)), "rasterized": len(self.scores) > MANY, "alpha": 0.8}
         for i, (name, members) in enumerate(groups):
-            self.ax_.scatter(*self.scores[members].T, label=name, **group_look(i), **look)
+            self.ax_.scatter(*self.scores[members].T, label=as_written(name), **group_look(i), **look)
         if groups:
             return
         if self.values is None:
@@ -188,11 +189,7 @@ class ScoresDisplay(Display):
         colormap = require("matplotlib", "plot", "A picture").colormaps[IN_ORDER].with_extremes(bad="#bbbbbb")
         look |= {"cmap": colormap, "plotnonfinite": True, "linewidth": 0}
         points = self.ax_.scatter(*self.scores.T, c=self.values, **look)
-        bar = self.ax_.figure.colorbar(points, ax=self.ax_, label=self.values_name, pad=0.02, aspect=30)
-        if self._own:
-            bar.ax.tick_params(labelsize=TICKS)
-        bar.solids.set_alpha(1.0)
-        bar.outline.set_visible(False)
+        self._color_bar(points, self.values_name, aspect=30).solids.set_alpha(1.0)
 
     def _name_groups(self, groups: list[tuple[str, np.ndarray]]) -> None:
         """Write the name of each group at its middle: so many colors are hard to tell apart."""
@@ -203,13 +200,13 @@ class ScoresDisplay(Display):
         for i, (name, members) in enumerate(groups):
             middle = np.median(self.scores[members], axis=0)
             place = {"ha": "center", "va": "center", "fontweight": "bold", "path_effects": outline}
-            self.ax_.text(*middle, name, color=COLORS[i % len(COLORS)], **place)
+            self.ax_.text(*middle, as_written(name), color=COLORS[i % len(COLORS)], **place)
 
     def _label_axes(self) -> None:
         solid = len(self.components) == 3
         axes = [self.ax_.xaxis, self.ax_.yaxis, *([self.ax_.zaxis] if solid else [])]
         for i, (axis, component) in enumerate(zip(axes, self.components, strict=True)):
-            part = "" if self.ratio is None else f" ({as_percent(self.ratio[i])} of variance)"
+            part = "" if self.ratio is None else f" ({as_percent(self.ratio[i])} of {self.whole})"
             axis.set_label_text(f"component {component + 1}{part}".replace(" (", "\n(" if solid else " ("))
             if solid and self._own:
                 axis.set_pane_color((1.0, 1.0, 1.0, 0.0))

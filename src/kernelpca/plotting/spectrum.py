@@ -28,13 +28,15 @@ class SpectrumDisplay(Display):
     eigenvalues : ndarray of shape (k,)
         Largest first.
     ratio : ndarray of shape (k,) or None
-        As fractions of the whole variance, kept or not.
+        As fractions of the `whole`, kept or not.
     n_components : int
         How many are chosen: marked, if they are in view.
     sentence : str
         What the model's certificate says, written below.
     name : str
         What the values are.
+    whole : str
+        What `ratio` is a fraction of: "variance", or "mean square" (from the origin) without centering.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class SpectrumDisplay(Display):
     n_components: int
     sentence: str = ""
     name: str = "eigenvalue"
+    whole: str = "variance"
 
     @classmethod
     def from_estimator(
@@ -91,7 +94,7 @@ class SpectrumDisplay(Display):
         ratio = None if ratio is None else ratio[shown]
         values = longer.eigenvalues[shown]
         number = fitted.n_components if n_components is None else _number(n_components, ratio, len(values))
-        display = cls(values, ratio, number, fitted.sentence, name)
+        display = cls(values, ratio, number, fitted.sentence, name, fitted.whole)
         return display.plot(ax, width=width)
 
     @property
@@ -110,9 +113,7 @@ class SpectrumDisplay(Display):
                 self.ax_.set_yscale("log")
             self.ax_.set(xlabel="component", ylabel=f"{self.name} (logarithmic)")
             self.ax_.yaxis.label.set_color(COLORS[0])
-            self.ax_.xaxis.set_major_locator(
-                require("matplotlib.ticker", "plot", "A picture").MaxNLocator(integer=True)
-            )
+            self._whole_numbers()
             self.ax_.set_xlim(0.5, len(numbers) + 0.5)
             self._mark_choice()
             if self.ratio is not None:
@@ -129,7 +130,7 @@ class SpectrumDisplay(Display):
             return
         text = f"{k} component{'s' if k != 1 else ''}"
         if self.cumulative is not None:
-            text += f": {as_percent(self.cumulative[k - 1])} of variance"
+            text += f": {as_percent(self.cumulative[k - 1])} of {self.whole}"
         self._mark_number(k, text)
 
     def _draw_cumulative(self, numbers: np.ndarray) -> None:
@@ -138,7 +139,7 @@ class SpectrumDisplay(Display):
         look = {"color": COLORS[1], "linestyle": "--", "marker": "s" if len(numbers) <= MANY else "", "markersize": 2.5}
         twin.plot(numbers, self.cumulative, label="kept so far", **look)
         twin.set_ylim(0.0, max(1.0, float(self.cumulative.max())))
-        twin.set_ylabel("fraction of variance kept")
+        twin.set_ylabel(f"fraction of {self.whole} kept")
         twin.yaxis.label.set_color(COLORS[1])
         twin.yaxis.set_major_formatter(require("matplotlib.ticker", "plot", "A picture").PercentFormatter(1.0, 0))
         twin.spines["right"].set_visible(True)

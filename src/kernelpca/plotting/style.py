@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from io import BytesIO
@@ -120,6 +121,16 @@ def as_inches(width: Any) -> float:
         f'width={width!r} is no width of a picture: give "column" ({COLUMN} inches), "full" ({FULL} inches), or '
         "inches between 1 and 40."
     )
+
+
+def as_written(name: Any) -> str:
+    """Return the name of a group, a column, a row or a model so that matplotlib writes it as it is.
+
+    Dollars begin no formula, and names that begin with "_", or are empty, are seen in legends too. What was returned
+    once is returned again as it is.
+    """
+    text = re.sub(r"(?<!\\)\$", r"\\$", str(name))
+    return f" {text}" if text.startswith("_") else text or "(empty)"
 
 
 def as_percent(fraction: float) -> str:

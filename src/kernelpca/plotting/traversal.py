@@ -8,16 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from kernelpca.extras import require
-from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.form import Form, find_form
+from kernelpca.plotting.form_display import FormDisplay
 from kernelpca.plotting.images import Sheet, as_images, image_look
 from kernelpca.plotting.rows import as_matrix
-from kernelpca.plotting.style import IN_ORDER, TICKS, as_percent, look
+from kernelpca.plotting.scale import Scale
+from kernelpca.plotting.style import IN_ORDER, as_percent, as_written, look
 
 PANEL = 1.25  # inches high, of curves
 MOST_COLUMNS = 8  # of a table, that are drawn: those that change most
-REMARK = "above: standard deviations; bars: reliability, full = 1"
+REMARK = "bars: reliability, full = 1"
 MINUS = "\N{MINUS SIGN}"
 DARK = 0.92  # of the colormap: what follows is hard to see as a line on white
 OUTSIDE = 0.005  # of the values of images, beyond each end of the gray scale
@@ -25,7 +26,7 @@ UNRELIABLE = 0.5  # below it curves are dashed: the mean of all samples would do
 
 
 @dataclass(eq=False, repr=False)
-class TraversalDisplay(Display):
+class TraversalDisplay(FormDisplay):
     """Pre-images along components, from minus to plus so many standard deviations, with their reliability.
 
     Parameters
@@ -35,15 +36,19 @@ class TraversalDisplay(Display):
     reliability : ndarray of shape (number of components, steps)
         Between 0 and 1: whether the scores of a pre-image are those that were asked for.
     steps : ndarray of shape (steps,)
-        How many standard deviations of the component's scores.
+        How many standard deviations of the component's scores (or what `unit` says).
     components : tuple of int
         Which components, counted from 0; the picture counts from 1.
     ratio : ndarray or None
-        Their fractions of the whole variance.
+        Their fractions of the `whole`.
     form : Form
         What a row is.
     ink : bool or None
         Whether images are dark ink on white paper.
+    unit : str
+        What steps are measured in: "standard deviations", or "root mean squares" where only these are known.
+    whole : str
+        What `ratio` is a fraction of: "variance", or "mean square" without centering.
 
     Examples
     --------
@@ -64,6 +69,8 @@ class TraversalDisplay(Display):
     ratio: np.ndarray | None
     form: Form
     ink: bool | None = None
+    unit: str = "standard deviations"
+    whole: str = "variance"
 
     @classmethod
     def from_estimator(
@@ -91,7 +98,9 @@ class TraversalDisplay(Display):
             Fitted, with a way back.
         around : array-like of shape (d,) or (n, d), optional
             A sample to start from, whose other scores stay as they are; of several, the mean of their scores. When not
-            given, scores of zero: the mean of the training data in feature space.
+            given, the mean of the training data in feature space. A model without centering may not know that mean
+            (a sparse one keeps few of its rows): the start is the origin then, and steps are root mean squares. Give
+            rows, and it is their mean and their standard deviations.
         components : sequence of int, optional
             Which components, counted from 0; the first four when not given.
         spread : float, default=2.0
@@ -111,37 +120,34 @@ class TraversalDisplay(Display):
             raise ValueError(f"steps={steps!r}: give a whole number of at least 2, such as 7.")
         if not isinstance(spread, int | float | np.number) or not 0 < spread < np.inf:
             raise ValueError(f"spread={spread!r}: give a positive number of standard deviations, such as 2.")
-        start = np.zeros(k)
+        scale = fitted.scale
+        start = scale.middle
         if around is not None:
-            start = fitted.scores(np.atleast_2d(as_matrix(np.atleast_2d(around), "around"))).mean(axis=0)
+            scores = fitted.scores(as_matrix(np.atleast_2d(around), "around"))
+            start = scores.mean(axis=0)
+            if scale.middle_name == "origin" and len(scores) > 1:
+                scale = Scale.of(scores)
         amounts = np.linspace(-spread, spread, steps)
         Z = np.tile(start, (len(chosen), steps, 1))
-        deviations = np.sqrt(np.abs(fitted.variances))
         for row, component in zip(Z, chosen, strict=True):
-            row[:, component] += amounts * deviations[component]
+            row[:, component] += amounts * scale.spread[component]
         points, reliability = fitted.pre_images(Z.reshape(-1, k))
         d = points.shape[1]
         form = find_form(d, image_shape, positions, feature_names, fitted.feature_names, x_name, y_name)
         ratio = None if fitted.ratio is None else fitted.ratio[list(chosen)]
         shape = (len(chosen), int(steps))
-        display = cls(points.reshape(*shape, d), reliability.reshape(shape), amounts, chosen, ratio, form, ink)
-        return display.plot(ax, width=width)
-
-    def plot(self, ax: Any = None, *, width: float | str = "column") -> Self:
-        """Draw the rows; see `Display.plot`."""
-        {"images": self._plot_images, "signals": self._plot_signals, "table": self._plot_table}[self.form.kind](
-            ax, width
-        )
-        return self
+        found = points.reshape(*shape, d), reliability.reshape(shape)
+        return cls(*found, amounts, chosen, ratio, form, ink, scale.unit, fitted.whole).plot(ax, width=width)
 
     def _name(self, i: int) -> str:
-        part = "" if self.ratio is None else f"\n{as_percent(self.ratio[i])} of variance"
+        part = "" if self.ratio is None else f"\n{as_percent(self.ratio[i])} of {self.whole}"
         return f"component {self.components[i] + 1}{part}"
 
     def _plot_images(self, ax: Any, width: float | str) -> None:
         rows = [as_images(points, self.form.image_shape) for points in self.points]
         names = [self._name(i) for i in range(len(rows))]
-        sheet = Sheet(rows, names, [_signed(amount) for amount in self.steps], self.reliability, REMARK)
+        titles, remark = [_signed(amount) for amount in self.steps], f"above: {self.unit}; {REMARK}"
+        sheet = Sheet(rows, names, titles, self.reliability, remark)
         with self._sheet(ax, width, sheet):
             sheet.draw(self.ax_, image_look(self.points, self.ink, OUTSIDE))
 
@@ -157,22 +163,17 @@ class TraversalDisplay(Display):
                     dash = "-" if sure >= UNRELIABLE else ":"
                     axis.plot(self.form.positions, curve, color=colormap(scale(amount)), linestyle=dash)
                 axis.margins(x=0)
-                axis.set_title(self._title(i), fontsize=TICKS, loc="left", pad=2)
-                axis.set_ylabel(self.form.y_name)
-            self.axes_[-1].set_xlabel(self.form.x_name)
-            levels = require("matplotlib.cm", "plot", "A picture").ScalarMappable(
-                colors.Normalize(*scale.inverse([0.0, 1.0])),
-                colors.LinearSegmentedColormap.from_list("along", colormap(np.linspace(0, 0.92, 64))),
-            )
-            bar = self.ax_.figure.colorbar(levels, ax=self.axes_, label="standard deviations", pad=0.02, aspect=40)
-            bar.outline.set_visible(False)
-            if self._own:
-                bar.ax.tick_params(labelsize=TICKS)
+            self._label_panels(self._titles(), self.form.x_name)
+            levels = require("matplotlib.cm", "plot", "A picture").ScalarMappable(scale, colormap)
+            self._color_bar(levels, self.unit, aspect=40)
 
-    def _title(self, i: int) -> str:
-        part = "" if self.ratio is None else f" ({as_percent(self.ratio[i])})"
-        least = np.floor(100 * self.reliability[i].min()) / 100
-        return f"component {self.components[i] + 1}{part}, reliability ≥ {least:.2f}"
+    def _titles(self) -> list[str]:
+        parts = [""] * len(self.components) if self.ratio is None else [f" ({as_percent(part)})" for part in self.ratio]
+        least = np.floor(100 * self.reliability.min(axis=1)) / 100
+        return [
+            f"component {component + 1}{part}, reliability ≥ {sure:.2f}"
+            for component, part, sure in zip(self.components, parts, least, strict=True)
+        ]
 
     def _plot_table(self, ax: Any, width: float | str) -> None:
         count, d = len(self.components), len(self.form.names)
@@ -181,10 +182,9 @@ class TraversalDisplay(Display):
             columns = np.sort(np.argsort(-change, kind="stable")[:MOST_COLUMNS])
             for i, axis in enumerate(self.axes_):
                 for j, column in enumerate(columns):
-                    axis.plot(self.steps, self.points[i, :, column], label=self.form.names[column], **look(j))
-                axis.set_title(self._title(i), fontsize=TICKS, loc="left", pad=2)
-                axis.set_ylabel(self.form.y_name)
-            self.axes_[-1].set_xlabel("standard deviations along the component")
+                    name = as_written(self.form.names[column])
+                    axis.plot(self.steps, self.points[i, :, column], label=name, **look(j))
+            self._label_panels(self._titles(), f"{self.unit} along the component")
             if len(columns) < d:
                 self._note(f"the {len(columns)} of {d} columns that change most")
             self._legend(2)
