@@ -350,6 +350,24 @@ def parameters(sample: Sample, other: Sample, rng: np.random.Generator) -> bytes
     return repaired(members)
 
 
+def widened(sample: Sample, d: int) -> bytes:
+    """Say that sparse rows have so many columns; where there are none, that other rows do."""
+    members = sample.members
+    content = json.loads(members[MODEL])
+    for holder, key in list(places(content)):
+        if isinstance(holder, dict) and holder.get("$") == "sparse" and key == "shape":
+            holder[key][1] = d
+        elif key == "n_features_in_" or (key == "width" and isinstance(holder[key], int)):
+            holder[key] = d
+    members[MODEL] = json.dumps(content).encode()
+    return repaired(members)
+
+
+def wide(sample: Sample, other: Sample, rng: np.random.Generator) -> bytes:
+    """Say that there are many more columns than there are."""
+    return widened(sample, int(rng.choice([10**3, 10**6, 3 * 10**8, 2**31 - 1, 2**40, 2**62])))
+
+
 def manifest(sample: Sample, other: Sample, rng: np.random.Generator) -> bytes:
     """Change the manifest, with its own digest repaired."""
     members = sample.members
@@ -364,7 +382,7 @@ def text(sample: Sample, other: Sample, rng: np.random.Generator) -> bytes:
     members = sample.members
     name = MODEL if rng.random() < 0.7 else MANIFEST
     content = members[name]
-    choice = rng.integers(6)
+    choice = rng.integers(7)
     place = int(rng.integers(len(content)))
     if choice == 0:
         content = content[:place] + b"[" * int(rng.choice([10, 100, 100_000])) + content[place:]
@@ -376,6 +394,8 @@ def text(sample: Sample, other: Sample, rng: np.random.Generator) -> bytes:
         content = content[:place] + rng.bytes(3) + content[place + 3 :]
     elif choice == 4:
         content = content.replace(b'"class"', b'"class": "kernels.Linear", "class"', 1)
+    elif choice == 5:
+        content = content[:place] + b'"' + b'\\"' * 10**6
     else:
         content = content[:place]
     members[name] = content
@@ -422,6 +442,7 @@ MUTATIONS: dict[str, Callable[[Sample, Sample, np.random.Generator], bytes]] = {
     "shapes changed": shapes,
     "tree changed": tree,
     "parameters changed": parameters,
+    "columns without end": wide,
     "manifest changed": manifest,
     "JSON broken": text,
     "packed oddly": archive,

@@ -16,7 +16,8 @@ import kernelpca
 from kernelpca import KernelPCA, open_data
 from kernelpca.cli import main
 from kernelpca.io import write_data
-from kernelpca.kernels import RBF, Linear
+from kernelpca.kernels import RBF, Linear, Spectrum
+from kernelpca.sklearn import KernelPCA as DropIn
 
 pytest.importorskip("typer")
 pd = pytest.importorskip("pandas")
@@ -170,6 +171,7 @@ def test_pages(folder, tmp_path, verb):
     refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", out, says="--force")
     refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "page.pdf", says="an .html file")
     refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "p.html", "--image", "2by2", says="28x28")
+    refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "p.html", "--image", "²x²", says="28x28")
     refused(verb, folder / "iris.kpca", folder / "iris.csv", "-o", tmp_path / "p.html", "--image", "3x3", says="4")
 
 
@@ -248,6 +250,7 @@ def test_models_that_are_none(folder, tmp_path):
     refused("info", tmp_path / "cut.kpca", says="cut.kpca")
     refused("info", folder / "iris.csv", says="iris.csv")
     refused("info", tmp_path / "none.kpca", says="none.kpca")
+    refused("info", tmp_path, says="is a folder, and a model is one file")
 
 
 @pytest.mark.parametrize(
@@ -271,10 +274,187 @@ def test_options_that_make_no_sense(folder, tmp_path, words, says):
     assert not (tmp_path / "m.kpca").exists()
 
 
+@pytest.mark.parametrize("words", [["--kernel", "rbg"], ["--preimage", "magic"]])
+def test_options_are_looked_at_before_the_data(folder, tmp_path, words):
+    refused("fit", folder / "none.csv", "-o", tmp_path / "m.kpca", *words, says=f"{words[1]}' stands for no")
+
+
 def test_usage_errors(folder):
     assert run("fit", folder / "numbers.csv").returncode == 2
     assert run("fit", folder / "numbers.csv", "-o", "m.kpca", "--nonsense").returncode == 2
     assert run("nonsense").returncode == 2
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """A folder with files that hold something else than a fitted model of rows."""
+    path = tmp_path_factory.mktemp("others")
+    KernelPCA(2).save(path / "unfitted.kpca")
+    kernelpca.persistence.save(RBF(0.1), path / "kernel.kpca")
+    KernelPCA(2, kernel=Spectrum(2)).fit(["abab", "bcbc", "abcb", "cacb"]).save(path / "texts.kpca")
+    DropIn(2, kernel="rbf").fit(NUMBERS).save(path / "dropin.kpca")
+    KernelPCA(2, kernel="precomputed").fit(NUMBERS @ NUMBERS.T).save(path / "matrix.kpca")
+    KernelPCA(2, approximation="fourier").fit(NUMBERS).save(path / "fourier.kpca")
+    np.save(path / "matrix.npy", NUMBERS @ NUMBERS.T)
+    return path
+
+
+@pytest.mark.parametrize("verb", ["transform", "denoise", "score", "inverse", "report", "explore"])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("unfitted", "holds a KernelPCA that is not fitted: give one that is"),
+        ("kernel", "holds RBF(gamma=0.1), a part of models: give a model"),
+        ("texts", "holds a KernelPCA of texts or other objects, and commands work on rows of numbers"),
+    ],
+)
+def test_files_that_hold_something_else(folder, others, tmp_path, verb, name, says):
+    out = tmp_path / ("page.html" if verb in ("report", "explore") else "rows.csv")
+    refused(verb, others / f"{name}.kpca", folder / "numbers.csv", "-o", out, says=f"{name}.kpca {says}")
+    assert not out.exists()
+
+
+def test_models_that_cannot_do_all(folder, others, tmp_path):
+    out = tmp_path / "rows.csv"
+    says = "dropin.kpca holds a KernelPCA, which has no method {}: it is kernelpca.sklearn.KernelPCA"
+    refused("denoise", others / "dropin.kpca", folder / "numbers.csv", "-o", out, says=says.format("denoise"))
+    refused("score", others / "dropin.kpca", folder / "numbers.csv", says=says.format("score_samples"))
+    says = "has no method score_samples: it was fitted on a kernel matrix. Fit on rows of numbers."
+    refused("score", others / "matrix.kpca", others / "matrix.npy", says=says)
+    good("transform", others / "matrix.kpca", others / "matrix.npy", "-o", out)
+    good("transform", others / "dropin.kpca", folder / "numbers.csv", "-o", out, "--force")
+    np.testing.assert_allclose(rows_of(out), kernelpca.load(others / "dropin.kpca").transform(NUMBERS), rtol=1e-12)
+
+
+def test_info_on_all_that_a_file_holds(others):
+    for name, says in [
+        ("unfitted", "KernelPCA, not fitted."),
+        ("kernel", "RBF(gamma=0.1): a part of models, and no model."),
+        ("dropin", "KernelPCA: 2 components keep"),
+        ("texts", "KernelPCA with Spectrum(decay=1.0, length=2, up_to=False): 2 components keep"),
+    ]:
+        assert good("info", others / f"{name}.kpca").splitlines()[1].startswith(says)
+        facts = json.loads(good("info", others / f"{name}.kpca", "--json"))
+        assert facts["fitted"] == (name in ("dropin", "texts"))
+        assert facts.get("n_components", 2) == 2
+
+
+def test_info_without_knowing_where_it_comes_from(folder):
+    with mock.patch("kernelpca.persistence.describe", return_value={}):
+        text = good("info", folder / "iris.kpca")
+    assert "certificate" in text
+    assert "versions" not in text
+
+
+def test_a_model_that_is_not_there(folder, tmp_path):
+    says = f"Error: {folder / 'irs.kpca'} does not exist. In its folder: iris.kpca."
+    for words in (["info"], ["transform", "-o", tmp_path / "s.csv"], ["report", "-o", tmp_path / "p.html"]):
+        rows = [folder / "numbers.csv"] if len(words) > 1 else []
+        refused(words[0], folder / "irs.kpca", *rows, *words[1:], says=says)
+
+
+def test_what_a_file_says_cannot_move_the_cursor(folder, tmp_path):
+    odd = NUMBERS.rename(columns={NAMES[0]: "a\x1b[2Jb\u202ec", NAMES[1]: "ä ✓"})
+    KernelPCA(2).fit(odd).save(tmp_path / "odd.kpca")
+    text = good("info", tmp_path / "odd.kpca")
+    assert "a\ufffd[2Jb\ufffdc, ä ✓" in text
+    assert all(one.isprintable() for one in text.replace("\n", ""))
+    answer = run("transform", tmp_path / "odd.kpca", folder / "numbers.csv", "-o", tmp_path / "s.csv")
+    assert answer.returncode == 1
+    assert "\x1b" not in answer.stderr
+
+
+def test_compress(folder, others, tmp_path):
+    out = tmp_path / "small.kpca"
+    text = good("compress", folder / "iris.kpca", "-o", out, "--tol", 0.05)
+    model, small = kernelpca.load(folder / "iris.kpca"), kernelpca.load(out)
+    expected = model.compress(tol=0.05)
+    np.testing.assert_allclose(small.transform(NUMBERS), expected.transform(NUMBERS), rtol=1e-9, atol=1e-12)
+    stated = small.certificate_.compression
+    assert f"{stated.anchors} points stand for 150 anchors" in text
+    assert stated.error <= 0.05
+    refused("compress", folder / "iris.kpca", "-o", out, says="--force")
+    facts = json.loads(good("compress", folder / "iris.kpca", "-o", out, "--anchors", 20, "--force", "--json"))
+    assert facts["anchors"] == 20
+    assert facts["bytes"] == out.stat().st_size < facts["bytes_before"]
+    refused("compress", folder / "iris.kpca", "-o", tmp_path / "small.npz", says="small.kpca")
+    refused("compress", others / "dropin.kpca", "-o", tmp_path / "s.kpca", says="no method compress")
+    refused("compress", others / "fourier.kpca", "-o", tmp_path / "s.kpca", says="anchors")
+    refused("compress", others / "kernel.kpca", "-o", tmp_path / "s.kpca", says="a part of models")
+
+
+def test_names_of_outputs_that_cannot_be(folder, tmp_path):
+    for suffix in (".csv", ".npz", ".txt", ".zarr"):
+        out = tmp_path / f"model{suffix}"
+        refused("fit", folder / "none.csv", "-o", out, says=f"{suffix} is a format of data")
+        assert not out.exists()
+    good("fit", folder / "numbers.csv", "-o", tmp_path / "model.bin", "--components", 2)
+    for verb in ("transform", "inverse", "denoise", "score"):
+        refused(verb, folder / "none.kpca", folder / "none.csv", "-o", tmp_path / "x.txt", says="cannot be written")
+
+
+def test_folders_are_not_replaced(folder, tmp_path):
+    for name in ("rows.csv", "rows.zarr", "m.kpca", "p.html"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text("keep")
+    model, data = folder / "iris.kpca", folder / "numbers.csv"
+    for verb in ("transform", "denoise", "score"):
+        for name in ("rows.csv", "rows.zarr"):
+            refused(verb, model, data, "-o", tmp_path / name, "--force", says=f"{name} is a folder")
+    refused("fit", data, "-o", tmp_path / "m.kpca", "--force", says="m.kpca is a folder")
+    refused("report", model, data, "-o", tmp_path / "p.html", "--force", says="p.html is a folder")
+    assert len(list(tmp_path.glob("*/notes.txt"))) == 4
+
+
+def test_a_table_with_the_index_of_pandas(folder, tmp_path):
+    NUMBERS.to_csv(tmp_path / "index.csv")
+    answer = run("fit", tmp_path / "index.csv", "-o", tmp_path / "m.kpca")
+    assert answer.returncode == 0
+    assert "Warning: " in answer.stderr
+    assert "a column without a name, column 0 counted from 0" in answer.stderr
+    good("fit", tmp_path / "index.csv", "-o", tmp_path / "m.kpca", "--exclude", "", "--components", 3, "--force")
+    good("transform", tmp_path / "m.kpca", tmp_path / "index.csv", "-o", tmp_path / "scores.csv")
+    expected = kernelpca.load(folder / "iris.kpca").transform(NUMBERS)
+    np.testing.assert_allclose(rows_of(tmp_path / "scores.csv"), expected, atol=1e-10)
+    NUMBERS.set_axis(range(4), axis=1).to_csv(tmp_path / "bare.csv", index=False)
+    answer = run("fit", tmp_path / "bare.csv", "-o", tmp_path / "m.kpca", "--force", "--json")
+    assert json.loads(answer.stdout)["rows"] == 150
+    assert answer.stderr.count("begins with 0,1,2,3") == answer.stderr.count("\n") == 1
+
+
+def test_a_name_that_stands_for_two_columns(folder, tmp_path):
+    twice = NUMBERS.assign(again=0.0).rename(columns={"again": NAMES[0]})
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    says = "2 columns named 'sepal_length' (columns 0 and 4, counted from 0)"
+    for verb in ("transform", "denoise"):
+        refused(verb, folder / "iris.kpca", tmp_path / "twice.csv", "-o", tmp_path / "s.csv", says=says)
+    words = ("fit", tmp_path / "twice.csv", "-o", tmp_path / "m.kpca", "--components", 3)
+    refused(*words, says=says)
+    refused(*words, "--exclude", "2", says=says)
+    refused(*words, "--columns", NAMES[0], says=says)
+    good(*words, "--exclude", "4")
+    assert list(kernelpca.load(tmp_path / "m.kpca").feature_names_in_) == NAMES
+
+
+def test_infinite_values_are_counted(folder, tmp_path):
+    holes = NUMBERS.copy()
+    holes.iloc[[3, 7], 1] = [np.inf, -np.inf]
+    holes.iloc[9, 2] = np.nan
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    says = "2 infinite values in 2 of 149 rows (rows 3, 7, counted from 0), in columns sepal_width (2). Replace them"
+    refused("fit", tmp_path / "holes.csv", "-o", tmp_path / "m.kpca", "--drop-missing", says=says)
+
+
+def test_columns_of_scores_are_called_so(folder, tmp_path):
+    says = "lacks 3 of the 3 scores of the model, as `transform` writes them: kernelpca0, kernelpca1, kernelpca2."
+    refused("inverse", folder / "iris.kpca", folder / "numbers.csv", "-o", tmp_path / "s.csv", says=says)
+
+
+def test_a_parquet_file_with_text_beside_the_numbers(folder, tmp_path):
+    NUMBERS.assign(kind="x").to_parquet(tmp_path / "rows.parquet")
+    good("transform", folder / "iris.kpca", tmp_path / "rows.parquet", "-o", tmp_path / "s.csv")
+    refused("fit", tmp_path / "rows.parquet", "-o", tmp_path / "m.kpca", says="--exclude kind")
+    good("fit", tmp_path / "rows.parquet", "-o", tmp_path / "m.kpca", "--exclude", "kind")
 
 
 def test_a_folder_that_does_not_exist(folder, tmp_path):
@@ -304,6 +484,51 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         rows_of(tmp_path / "scores.npy"), transform(kernelpca.load(words[1]), NUMBERS), rtol=1e-12
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["scores.npy"]
+
+
+@pytest.mark.parametrize("change", ["data", "array", "version", "nothing"])
+def test_results_of_other_data_are_not_used(folder, tmp_path, monkeypatch, change):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(str(tmp_path / "rows.zarr"), mode="w")
+    for name in ("X", "Y"):
+        rows = NUMBERS.to_numpy() + (name == "Y")
+        group.create_array(name, shape=rows.shape, dtype=rows.dtype, chunks=(10, 4))[:] = rows
+    monkeypatch.setattr("kernelpca.cli.tables.LEAST_ROWS", 20)
+    monkeypatch.setattr("kernelpca.cli.tables.BLOCK", 4)
+    transform, seen = KernelPCA.transform, []
+
+    def watched(self, X):
+        seen.append(len(X))
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        return transform(self, X)
+
+    monkeypatch.setattr(KernelPCA, "transform", watched)
+    words = ["transform", folder / "iris.kpca", tmp_path / "rows.zarr", "-o", tmp_path / "scores.npy", "--key"]
+    assert run(*words, "X").returncode == 130
+    if change == "data":
+        group["X"][:] = rows  # in place: the store's folder itself has the same size and time
+    elif change == "version":
+        monkeypatch.setattr("kernelpca.__version__", "another")
+    good(*words, "Y" if change == "array" else "X")
+    assert sum(size > 1 for size in seen) == 8 + (1 if change == "nothing" else 4)
+    model, moved = kernelpca.load(folder / "iris.kpca"), change in ("data", "array")
+    expected = transform(model, NUMBERS + float(moved))
+    np.testing.assert_allclose(rows_of(tmp_path / "scores.npy"), expected, rtol=1e-12)
+
+
+def test_only_what_goes_on_says_so(folder, tmp_path, monkeypatch):
+    for name in ("fit", "transform", "inverse_transform", "denoise", "score_samples"):
+        monkeypatch.setattr(KernelPCA, name, mock.Mock(side_effect=KeyboardInterrupt))
+    model, data = folder / "iris.kpca", folder / "numbers.csv"
+    np.save(tmp_path / "scores.npy", np.zeros((5, 3)))
+    for verb, rows in (("transform", data), ("denoise", data), ("inverse", tmp_path / "scores.npy")):
+        answer = run(verb, model, rows, "-o", tmp_path / "s.csv")
+        assert answer.stderr == "Interrupted: no file was left half done, and the same command goes on from there.\n"
+    for words in (["fit", data, "-o", tmp_path / "m.kpca"], ["score", model, data]):
+        answer = run(*words)
+        assert answer.returncode == 130
+        assert answer.stderr == "Interrupted: no file was left half done.\n"
 
 
 def test_a_full_disk_leaves_the_old_files(folder, tmp_path, monkeypatch):

@@ -15,11 +15,14 @@ from hypothesis.extra import numpy as hnp
 from scipy.ndimage import zoom
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from browsing import contrast, contrasts, open_browser, set_screen
 from kernelpca import PCA, IncrementalKernelPCA, InvertibleKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.datasets import load_beats
 from kernelpca.features import Nystrom, RandomFourier, RandomReLU
+from kernelpca.io import open_data
 from kernelpca.kernels import (
     RBF,
     ArcCosine,
@@ -34,11 +37,13 @@ from kernelpca.kernels import (
     Sigmoid,
 )
 from kernelpca.kernels.less_one import LessOne
-from kernelpca.pages.explorer import explore, write_explorer
+from kernelpca.pages import explore, write_explorer
 from kernelpca.pages.export import export, layers_of
-from kernelpca.pages.kernel_terms import describe, describe_radial
+from kernelpca.pages.kernel_terms import describe, describe_sloped
+from kernelpca.pages.model_kernels import name_kernels
+from kernelpca.pages.model_report import report
 from kernelpca.pages.packed import pack, pack_moved, pack_shades
-from kernelpca.preimage import FixedPoint, Invertible, Ridge
+from kernelpca.preimage import FixedPoint, Gradient, Invertible, Ridge
 from kernelpca.preimage.inversion import find_points, judge
 from kernelpca.sklearn import KernelPCA as DropIn
 
@@ -133,6 +138,36 @@ def rows(name):
 
 RADIAL = RBF(0.1) * Cauchy(0.1) + 0.5 * RationalQuadratic(2.0, 0.05)
 MODELS = {
+    "nothing chosen": (KernelPCA(2), "iris"),
+    "nothing chosen, wine": (KernelPCA(5), "wine"),
+    "nothing chosen, digits": (KernelPCA(20), "digits"),
+    "nothing chosen, signals": (KernelPCA(8), "beats"),
+    "nothing chosen, not centered": (KernelPCA(5, center=False), "wine"),
+    "nothing chosen, a stream": (IncrementalKernelPCA(5), "digits"),
+    "descent": (KernelPCA(12, kernel=RBF(0.1)), "digits"),
+    "descent, few long rows": (KernelPCA(6, kernel=RBF(0.1)), "few"),
+    "descent, narrow": (KernelPCA(20, kernel=RBF(0.5)), "digits"),
+    "descent, wide": (KernelPCA(4, kernel=RBF(1e-9)), "digits"),
+    "descent, far away": (KernelPCA(12, kernel=RBF(0.1)), "far"),
+    "descent, bounded": (KernelPCA(12, kernel=RBF(0.1), preimage=Gradient(bounds=(0, 1))), "few"),
+    "descent, cusp": (KernelPCA(6, kernel=Laplacian(0.3, "euclidean")), "digits"),
+    "descent, sum of products": (KernelPCA(12, kernel=RADIAL), "digits"),
+    "descent, polynomial": (KernelPCA(6, kernel=Polynomial(3)), "digits"),
+    "descent, polynomial, few": (KernelPCA(6, kernel=Polynomial(3)), "few"),
+    "descent, cosine": (KernelPCA(6, kernel=Cosine()), "few"),
+    "descent, arc-cosine": (KernelPCA(6, kernel=ArcCosine(1)), "digits"),
+    "descent, sum": (KernelPCA(6, kernel=RBF(0.1) + 0.5 * Linear()), "digits"),
+    "descent, normalized": (KernelPCA(6, kernel=Polynomial(2, 0.5).normalize()), "few"),
+    "descent, Gaussian of another": (KernelPCA(6, kernel=Polynomial(2, 0.05).rbf(0.2)), "digits"),
+    "descent, Nyström": (KernelPCA(12, kernel=RBF(0.1), approximation=Nystrom(100)), "digits"),
+    "descent, random features": (KernelPCA(12, kernel=RBF(0.1), approximation=RandomFourier(200)), "digits"),
+    "descent, random features and rows": (
+        KernelPCA(12, kernel=RBF(0.1), approximation=RandomFourier(200, form="paired"), preimage="gradient"),
+        "digits",
+    ),
+    "descent, random ReLUs": (KernelPCA(12, kernel="arc_cosine", approximation=RandomReLU(256)), "digits"),
+    "descent, limited rows": (RobustKernelPCA(4), "digits"),
+    "descent, few rows": (SparseKernelPCA(4), "digits"),
     "fixed point": (KernelPCA(12, kernel=RBF(0.1), preimage="fixed_point"), "digits"),
     "fixed point, few long rows": (KernelPCA(12, kernel=RBF(0.1), preimage="fixed_point"), "few"),
     "fixed point, bounded": (KernelPCA(12, kernel=RBF(0.1), preimage=FixedPoint(bounds=(0, 1))), "few"),
@@ -192,6 +227,7 @@ def test_the_page_computes_what_the_model_computes(visit, browser, name):
     expected = model.inverse_transform(asked)
     assert np.abs(points - expected).max() < AGREES * np.ptp(X)
     assert "is not in this page" not in text
+    assert not browser.find_elements("id", "replaced")
     if isinstance(model, PCA):
         np.testing.assert_allclose(reliability, 1.0)
         return
@@ -201,14 +237,10 @@ def test_the_page_computes_what_the_model_computes(visit, browser, name):
 
 
 REPLACED = {
-    "descent": (KernelPCA(12, kernel=RBF(0.1)), "digits"),
-    "descent, few long rows": (KernelPCA(6, kernel=RBF(0.1)), "few"),
     "distances": (KernelPCA(12, kernel=RBF(0.1), preimage="distances"), "digits"),
     "weights": (KernelPCA(12, kernel=RBF(0.1), preimage="weights"), "digits"),
-    "random features": (KernelPCA(12, kernel=RBF(0.1), approximation=RandomFourier(200)), "digits"),
+    "a kernel that the page does not know": (KernelPCA(6, kernel=Matern(1.7, 0.05)), "digits"),
     "histograms": (KernelPCA(6, kernel="chi2"), "digits"),
-    "limited rows": (RobustKernelPCA(4), "digits"),
-    "few rows": (SparseKernelPCA(4), "digits"),
 }
 
 
@@ -223,11 +255,17 @@ def test_other_ways_back_are_replaced_by_ridge_regression_and_the_page_says_so(v
     exported = export(model, X, Z)
     assert "(bounds=None, center=True, kernel=None" in exported.method
     assert f"The model's own way back ({type(model.preimage_).__name__}) is not in this page" in exported.notes[0]
-    assert exported.notes[0].partition("(")[2][:60] in text
+    said = browser.find_element("id", "replaced")  # above the map, where nobody has to look for it
+    assert said.is_displayed()
+    assert said.location["y"] < browser.find_element("id", "map").location["y"]
+    assert said.text.startswith(exported.notes[0])
+    browser.find_element("id", "copy").click()
+    browser.execute_async_script("const done = arguments[0]; setTimeout(done, 50)")
+    assert "numbers differ" in browser.find_element("id", "said").text
     points, reliability = answers(browser, places(Z))
     assert np.abs(points - exported.points(places(Z))).max() < AGREES * np.ptp(X)
     assert np.square(exported.points(Z) - X).sum() < 0.7 * np.square(X - X.mean(axis=0)).sum()  # and it is a way back
-    if name == "histograms":
+    if name in ("histograms", "a kernel that the page does not know"):
         assert reliability[0] is None
         assert "Reliability is not computed in this page" in text
         assert browser.execute_script("return document.querySelector('#by').value") == "nearness"
@@ -238,22 +276,59 @@ def test_other_ways_back_are_replaced_by_ridge_regression_and_the_page_says_so(v
 
 
 @pytest.mark.filterwarnings("ignore:.*reliability below:UserWarning")
-def test_fixed_points_of_a_model_in_single_precision_are_those_in_double(visit, browser):
+def test_answers_do_not_depend_on_what_was_asked_before(visit, browser, digits):
+    model = KernelPCA(12, kernel=RBF(0.1)).fit(digits.X)
+    visit(model, digits.X)
+    Z = places(model.transform(digits.X))
+    there, back = answers(browser, Z)[0], answers(browser, Z[::-1])[0][::-1]
+    np.testing.assert_array_equal(there, back)
+
+
+def test_a_long_search_is_seen_step_by_step_and_ends_at_the_answer(visit, browser, digits):
+    model = KernelPCA(12, kernel=RBF(0.1)).fit(digits.X)
+    visit(model, digits.X, image_shape=(8, 8))
+    z = 0.5 * model.transform(digits.X[3:4])[0] + 0.5 * model.transform(digits.X[7:8])[0]
+    seen = browser.execute_script(
+        "const z = Float64Array.from(arguments[0]), seen = []; explorer.at(z.map(v => 2 * v));"
+        "for (let i = 0; i < 99; i += 1) { const { point, done } = explorer.model.answer(z, 0);"
+        "seen.push(Array.from(point)); if (done) return seen }",
+        z.tolist(),
+    )
+    assert len(seen) == model.invert(z[None]).iterations[0] + 1  # a frame for each step, and one that sees the end
+    off = np.linalg.norm(np.array(seen) - model.inverse_transform(z[None]), axis=1)
+    assert off[0] > 0.05
+    assert off[-1] < 1e-9
+    point, steps = browser.execute_async_script(  # the page itself, with no time in a frame
+        "const [z, done] = arguments; const answer = explorer.model.answer.bind(explorer.model); let steps = 0;"
+        "explorer.model.answer = (z) => { steps += 1; return answer(z, 0) }; "
+        "answer(z.map(v => 2 * v), 0); explorer.here.z.set(z); go();"
+        "const wait = () => pending || moved ? setTimeout(wait, 5) : done([Array.from(explorer.last.point), steps]);"
+        "setTimeout(wait, 5)",
+        z.tolist(),
+    )
+    assert steps >= len(seen) - 1
+    np.testing.assert_allclose(point, seen[-1], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*reliability below:UserWarning")
+@pytest.mark.parametrize("way", [None, "fixed_point"])
+def test_answers_of_a_model_in_single_precision_are_those_in_double(visit, browser, way):
     X = rows("single")
-    model = KernelPCA(12, kernel=RBF(0.1), preimage="fixed_point").fit(X)
+    model = KernelPCA(12, kernel=RBF(0.1), preimage=way).fit(X)
     text = visit(model, X)
     Z = places(np.asarray(model.transform(X), float))
     points, _ = answers(browser, Z)
-    space, method = layers_of(model)[0].space, model.preimage_
-    features = space.decomposition.features
-    features = replace(features, anchors=features.anchors.astype(float))
-    wide = replace(space.decomposition, W=space.decomposition.W.astype(float), features=features)
-    double = find_points(method, replace(space, decomposition=wide), Z)
-    assert np.abs(points - double).max() < 1e-5
     off = np.abs(points - model.inverse_transform(Z)).max(axis=1)
     assert np.median(off) < AGREES
     assert off.max() < 10 * AGREES  # one step more or less
     assert "works in single precision and the page in double" in text
+    if way == "fixed_point":
+        space, method = layers_of(model)[0].space, model.preimage_
+        features = space.decomposition.features
+        features = replace(features, anchors=features.anchors.astype(float))
+        wide = replace(space.decomposition, W=space.decomposition.W.astype(float), features=features)
+        double = find_points(method, replace(space, decomposition=wide), Z)
+        assert np.abs(points - double).max() < 1e-5
 
 
 KERNELS = {
@@ -310,25 +385,28 @@ def test_kernels_in_the_page_are_the_librarys(anywhere, name):
     )
     truth = kernel(X, Y)
     np.testing.assert_allclose(values, truth, rtol=1e-7, atol=1e-7 * np.abs(truth).max())
-    if describe_radial(kernel) is None:
+    if describe_sloped(kernel) is None:
         return
     slopes = anywhere().execute_script(
-        "const [term, X, Y] = arguments, s = slopeOf(term, 2 ** -52);"
-        "return X.map(x => Y.map(y => s(squaredLength(x), squaredLength(y), dot(x, y))))",
-        describe_radial(kernel),
+        "const [term, X, Y] = arguments;"
+        "return [slopeOf, alongOf].map(of => { const s = of(term, 2 ** -52);"
+        "return X.map(x => Y.map(y => s(squaredLength(x), squaredLength(y), dot(x, y)))) })",
+        describe_sloped(kernel),
         X.tolist(),
         Y.tolist(),
     )
     near = np.ones(truth.shape, bool)
     near[0, 0] = "lap" not in name and "0.5" not in name  # no bound there
-    np.testing.assert_allclose(np.array(slopes)[near], kernel.slopes(X, Y).toward[near], rtol=1e-6)
+    expected, x = kernel.slopes(X, Y), np.linalg.norm(X, axis=1)[:, None]  # what is along a zero row is nothing
+    for found, true in zip((slopes[0], slopes[1] * x), (expected.toward, expected.get_along() * x), strict=True):
+        np.testing.assert_allclose(np.array(found)[near], true[near], rtol=1e-6, atol=1e-7 * np.abs(true[near]).max())
 
 
 def test_kernels_that_a_page_does_not_know_are_not_described():
     for kernel in (Matern(1.7, 0.3), Custom(np.dot), RBF(0.3) + Matern(3.5, 0.1), Custom(np.dot) * 2.0):
         assert describe(kernel) is None
-    for kernel in (Linear(), Laplacian(0.3), RBF(0.3) + Linear(), Cauchy(0.3).rbf(0.1)):
-        assert describe_radial(kernel) is None
+    for kernel in (Laplacian(0.3), ArcCosine(0), RBF(0.3) + Laplacian(0.3), Matern(1.7, 0.3)):
+        assert describe_sloped(kernel) is None
 
 
 # arrays
@@ -508,6 +586,74 @@ def test_keys_move_the_place_on_the_map(open_digits, browser):
     Z = open_digits.model.transform(rows("digits"))
     np.testing.assert_allclose(state(browser), Z[chosen], atol=1e-6)
     assert np.abs(Z[chosen, :2]).max() < 0.2
+    for _ in range(2):  # the second press does not hold again
+        stage.send_keys("\ue00c")  # Escape
+        assert browser.find_element("id", "hold").get_attribute("aria-pressed") == "false"
+
+
+def test_an_original_is_shown_only_while_the_place_is_its_own(open_digits, browser):
+    open_digits()
+
+    def caption():
+        settle(browser)
+        return browser.find_elements("css selector", "figcaption")[1].text
+
+    stage = browser.find_element("id", "map")
+    for leave in (
+        lambda: stage.send_keys("\ue014"),
+        lambda: browser.execute_script(
+            "const s = document.querySelector('#z0'); s.value = 0.1; s.dispatchEvent(new Event('input'))"
+        ),
+    ):
+        stage.send_keys("\ue007")  # Enter: the nearest sample
+        assert caption().startswith("original, no. ")
+        leave()
+        assert caption().startswith("nearest sample, no. ")
+
+
+def test_models_that_are_not_centered_have_an_origin_and_a_middle(visit, browser):
+    X = load_wine().data
+    model = KernelPCA(3, center=False).fit(X)
+    text = visit(model, X)
+    Z = model.transform(X)
+    low, high = browser.execute_script("return [explorer.map.components.low, explorer.map.components.high]")
+    assert not low[0] < 0 < high[0]  # the origin is not among the data
+    browser.find_element("id", "reset").click()
+    np.testing.assert_allclose(state(browser), Z.mean(axis=0), atol=1e-6)
+    said = browser.find_element("id", "said").text
+    assert "mean of the samples' scores" in said
+    assert "origin" in said
+    assert "as far away as samples are from the origin" in text
+    assert "% of the mean square" in text
+    assert "of the variance" not in browser.find_element("id", "z0").get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("model", [PCA(3), KernelPCA(3, kernel="linear")])
+def test_linear_ways_are_judged_by_nearness_alone(visit, browser, model):
+    X = load_iris().data
+    visit(clone(model).fit(X), X)
+    options = browser.execute_script("return [...document.querySelectorAll('#by option')].map(o => o.value)")
+    assert options == ["nearness"]  # every place has an input: reliability would be 1 everywhere
+    assert not browser.find_elements("id", "reliability")
+    browser.execute_script("explorer.show([30, 30, 30])")
+    assert browser.find_element("id", "verdict").text == "beyond the data"
+
+
+def test_layers_have_their_kernels_named_on_both_pages(digits):
+    model = InvertibleKernelPCA(gamma=0.01, layers=[{"n_components": 30}, {"n_components": 6, "gamma": 0.125}])
+    model.fit(digits.X)
+    assert name_kernels(model) == "RBF(gamma=0.01), then RBF(gamma=0.125)"
+    assert f"<code>{name_kernels(model)}</code>" in explore(model, digits.X, image_shape=(8, 8))
+    assert f"<code>{name_kernels(model)}</code>" in report(model, digits.X[:40], image_shape=(8, 8))
+
+
+def test_a_stream_with_a_way_back_that_cannot_work_is_refused_at_once(digits):
+    model = IncrementalKernelPCA(3, approximation=RandomFourier(64), preimage="fixed_point")
+    with pytest.raises(ValueError, match="rows that the model keeps, which random features do not"):
+        model.partial_fit(digits.X)
+    with pytest.raises(ValueError, match="rows that the model keeps, which random features do not"):
+        model.fit(digits.X)
+    assert IncrementalKernelPCA(3, approximation=Nystrom(50), preimage="fixed_point").fit(digits.X).preimage_
 
 
 def test_focus_can_be_seen_and_every_control_has_a_name(open_digits, browser):
@@ -574,7 +720,7 @@ def test_reset_and_copy(open_digits, browser):
     assert "copied" in browser.find_element("id", "said").text
     browser.find_element("id", "reset").click()
     assert not state(browser).any()
-    assert "mean" in browser.find_element("id", "said").text
+    assert "mean of the training samples" in browser.find_element("id", "said").text
 
 
 def eval_list(text):
@@ -672,6 +818,27 @@ def test_fingers_drag_the_place_and_nothing_is_wider_than_a_phone(open_digits, b
     assert shown == "inline"
 
 
+@pytest.mark.parametrize("kind", ["table", "signal", "image"])
+def test_a_phone_held_sideways_shows_map_and_picture_side_by_side(visit, browser, digits, kind):
+    X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
+    visit(KernelPCA(3).fit(X), X, kind=kind, image_shape=shape)
+    set_screen(browser, 667, 375, touch=True)
+    browser.refresh()
+    settle(browser)
+    found = browser.execute_script(
+        "const m = document.querySelector('#map'), w = document.documentElement.scrollWidth;"
+        "m.scrollIntoView({block: 'end'}); const b = m.getBoundingClientRect();"
+        "const at = (x, y) => document.elementFromPoint(b.left + x * b.width, b.top + y * b.height);"
+        "const p = document.querySelector('#picture').getBoundingClientRect();"
+        "return [[.1, .5, .9].every(x => [.1, .5, .9].every(y => m.contains(at(x, y)))), b.height, b.right, p.left, w]"
+    )
+    uncovered, height, right, left, width = found
+    assert uncovered
+    assert 190 < height <= 375
+    assert right <= left  # the picture is beside the map
+    assert width <= 667
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_and_marks_can_be_seen_in_light_and_dark(open_digits, browser, scheme):
     open_digits()
@@ -737,6 +904,23 @@ def test_signals_are_curves(visit, browser):
     assert browser.find_element("css selector", "#legend .numbers span").text == "0"
 
 
+def test_numbers_beside_a_curve_tell_its_heights_apart(visit, browser, digits):
+    for low, unit, texts in (
+        (101325, 10, ["101326", "101328"]),
+        (0, 1, ["0.2", "0.4"]),
+        (3e9, 1e-3, ["3.0000000000002e+9"]),
+    ):
+        X = low + unit * digits.X
+        visit(PCA(2).fit(X), X, kind="signal")
+        seen, left, longest = browser.execute_script(
+            "const { axis, drawn } = view; drawn.pen.font = NUMBERS_FONT;"
+            "return [axis.texts, axis.left, Math.max(...axis.texts.map(t => drawn.pen.measureText(t).width))]"
+        )
+        assert len(set(seen)) == len(seen) >= 3
+        assert set(texts) <= set(seen)
+        assert left >= longest + 6  # nothing is cut off
+
+
 @pytest.mark.parametrize("shape", [(6, 4, 3), (3, 6, 4)])
 def test_images_may_have_colors(visit, browser, shape):
     X = np.random.default_rng(0).random((40, 72))
@@ -794,10 +978,11 @@ def test_pages_stay_small(digits):
         assert re.search(r"\d MB of numbers", page)
 
 
-def test_sixty_pictures_a_second_of_64_by_64_pixels_and_500_anchors(visit, browser):
+@pytest.mark.parametrize("way", [None, "fixed_point"])
+def test_sixty_pictures_a_second_of_64_by_64_pixels_and_500_anchors(visit, browser, way):
     digits, labels = all_digits()
     X = zoom(digits[:500].reshape(500, 8, 8), (1, 8, 8), order=1).reshape(500, 4096)
-    model = KernelPCA(20, kernel=RBF(0.002), preimage="fixed_point").fit(X)
+    model = KernelPCA(20, kernel=RBF(0.002), preimage=way).fit(X)
     visit(model, X, labels=labels[:500], image_shape=(64, 64))
     browser.execute_script(
         "explorer.field.done = true; const S = explorer.map.samples.scores, K = S.columns;"
@@ -818,7 +1003,8 @@ def test_sixty_pictures_a_second_of_64_by_64_pixels_and_500_anchors(visit, brows
 
     spent(0, 60)  # the browser compiles
     overhead = np.median([spent(0, 0) for _ in range(5)])
-    times = (np.array([spent(5 * i, 5) for i in range(24)]) - overhead) / 5
+    twice = [[spent(5 * i, 5) for i in range(24)] for _ in range(2)]  # of each the better: caches are shared, too
+    times = (np.min(twice, axis=0) - overhead) / 5
     assert times.mean() < 16
     assert np.quantile(times, 0.95) < 16
     asked = 0.6 * model.transform(X[5:6]) + 0.4 * model.transform(X[6:7])
@@ -833,6 +1019,7 @@ def test_the_page_needs_nothing_else(open_digits):
     text = open_digits()
     for address in ('src="', "http:", "https:", "url(", "@import", "import(", "fetch("):
         assert address not in text
+    assert "Content-Security-Policy\" content=\"default-src 'none';" in text
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, digits, monkeypatch):
@@ -861,18 +1048,31 @@ def texts():
 BAD = {
     "no way back": (lambda X: texts(), {}, ValueError, "no way back"),
     "no inverse learned": (lambda X: DropIn(2).fit(X), {}, ValueError, "fit_inverse_transform=True"),
-    "another estimator": (lambda X: SimpleNamespace(transform=lambda X: X[:, :2]), {}, TypeError, "fitted estimator"),
+    "another estimator": (
+        lambda X: SimpleNamespace(transform=lambda X: X[:, :2]),
+        {},
+        TypeError,
+        "no fitted model of kernelpca",
+    ),
     "image_shape": (None, {"image_shape": (8, 9)}, ValueError, "does not fit rows of 64 numbers. Give"),
     "image_shape, no shape": (None, {"image_shape": 8}, ValueError, "is no shape. Give"),
     "image_shape, channels": (None, {"image_shape": (4, 8, 2)}, ValueError, "1 or 3 can be drawn"),
     "an image without shape": (None, {"kind": "image"}, ValueError, r"give image_shape=\(height, width\)"),
     "a shape without image": (None, {"kind": "table", "image_shape": (8, 8)}, ValueError, "leave image_shape out"),
     "kind": (None, {"kind": "video"}, ValueError, "choose one of 'auto', 'image', 'signal', 'table'"),
-    "labels": (None, {"labels": [1, 2]}, ValueError, "give one label for each row"),
+    "labels": (None, {"labels": [1, 2]}, ValueError, "one for each of the 300 rows of X is needed"),
     "names": (None, {"names": ["a"]}, ValueError, "one name for each column"),
     "names, one text": (None, {"names": "abc"}, ValueError, "one name for each column"),
     "max_points": (None, {"max_points": 0}, ValueError, "at least 1"),
+    "max_points, no number": (None, {"max_points": "10"}, ValueError, "max_points='10': give a whole number"),
+    "max_points, not whole": (None, {"max_points": 10.5}, ValueError, "max_points=10.5: give a whole number"),
     "max_anchors": (None, {"max_anchors": 0}, ValueError, "at least 1"),
+    "a pipeline": (
+        lambda X: make_pipeline(StandardScaler(), PCA(2)).fit(X),
+        {},
+        TypeError,
+        r"give its last step .* explore\(pipeline\[-1\], pipeline\[:-1\].transform\(X\)\)",
+    ),
 }
 
 
@@ -890,6 +1090,24 @@ def test_other_columns_are_refused(digits):
         explore(model, digits.X[:, :60])
     with pytest.raises(ValueError, match="NaN"):
         explore(model, np.where(digits.X > 0.5, np.nan, digits.X))
+
+
+def test_columns_are_those_of_the_model_in_their_order():
+    frame = load_wine(as_frame=True).data
+    model = PCA(2).fit(frame)
+    turned = frame[frame.columns[::-1]]
+    with pytest.raises(ValueError, match=r"in another order: give X\[list\(model.feature_names_in_\)\]"):
+        explore(model, turned)
+    assert explore(model, turned[list(model.feature_names_in_)]) == explore(model, frame)
+
+
+def test_the_same_page_from_a_file_and_from_dask(digits, tmp_path):
+    da = pytest.importorskip("dask.array")
+    model = PCA(2).fit(digits.X)
+    page = explore(model, digits.X, image_shape=(8, 8), labels=digits.y)
+    np.save(tmp_path / "rows.npy", digits.X)
+    for X in (open_data(tmp_path / "rows.npy"), da.from_array(digits.X, chunks=(90, 64))):
+        assert explore(model, X, image_shape=(8, 8), labels=digits.y) == page
 
 
 def test_a_model_that_is_not_fitted_is_refused(digits):

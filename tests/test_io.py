@@ -1,6 +1,9 @@
 """Files as rows of numbers: every format there and back, without loading what is large, and nothing half written."""
 
 import pickle
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +12,9 @@ from sklearn.decomposition import PCA as ScikitPCA
 
 from kernelpca import KernelPCA, open_data
 from kernelpca.features import Nystrom
-from kernelpca.io import Table, write_data
+from kernelpca.io import Computed, Table, write_data
 from kernelpca.io.csv import Csv
-from kernelpca.io.reading import FORMATS, reader_of
+from kernelpca.io.reading import FORMATS, reader_of, unread
 
 X = np.round(load_digits(return_X_y=True)[0][:300, 10:18] / 16, 4)
 NAMES = tuple("abcdefgh")
@@ -100,10 +103,10 @@ def test_text_in_other_forms(tmp_path, mark, end):
 def test_text_without_names(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "rows.csv"
-    path.write_text("1,2\n3,NA\n5,6\n")
+    path.write_text("2,1\n3,NA\n5,6\n")
     table = open_data(path)
     assert table.columns is None
-    np.testing.assert_array_equal(np.asarray(table), [[1, 2], [3, np.nan], [5, 6]])
+    np.testing.assert_array_equal(np.asarray(table), [[2, 1], [3, np.nan], [5, 6]])
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,11 @@ def test_text_without_names(tmp_path):
         ("a,b\r\n1,2\r\n\r\n3,4\r\n\r\n", ("a", "b"), [[1, 2], [3, 4]]),
         ("a\n1\n\n2\n", ("a",), [[1], [2]]),
         ("1e-3,-2E5\n3,4", None, [[1e-3, -2e5], [3, 4]]),
+        ('"length, cm";"a ""b"""; c\n1;2;3\n', ("length, cm", 'a "b"', "c"), [[1, 2, 3]]),
+        ('"a;b;c;d","e"\n1,2\n', ("a;b;c;d", "e"), [[1, 2]]),
+        ('5" pipe,6" pipe\n1,2\n', ('5" pipe', '6" pipe'), [[1, 2]]),
+        ("0\n1\n", None, [[0], [1]]),
+        ("0,1,3\n1,2,4\n", None, [[0, 1, 3], [1, 2, 4]]),
     ],
 )
 def test_what_lines_mean(tmp_path, monkeypatch, text, names, rows):
@@ -132,10 +140,79 @@ def test_whether_there_are_names_can_be_said(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "rows.csv"
     path.write_text("0,1\n5,6\n")
-    assert open_data(path).columns is None
+    assert open_data(path, header=False).columns is None
     assert open_data(path, header=True).columns == ("0", "1")
     path.write_text("a,b\n")
     with pytest.raises(ValueError, match="no rows"):
+        open_data(path)
+
+
+@pytest.mark.parametrize(("first", "index"), [(0, False), (1, False), (0, True)])
+def test_numbers_of_columns_are_no_row(tmp_path, first, index):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(X).rename(columns=lambda i: i + first).to_csv(path, index=index)
+    with warnings.catch_warnings(record=True, action="always") as told:
+        table = open_data(path)
+    begins = f"{path} begins with {',' * index}{first},{first + 1},"
+    assert [str(one.message).startswith(begins) for one in told] == [True, False][: 1 + index]
+    assert table.shape == (300, 8 + index)
+    np.testing.assert_array_equal(np.asarray(table)[:, index:], X)
+    assert len(open_data(path, header=True, columns=[str(first)])) == 300
+
+
+def test_a_column_without_a_name(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(X, columns=NAMES).to_csv(path)
+    with pytest.warns(UserWarning, match="a column without a name, column 0 counted from 0"):
+        assert open_data(path).columns == ("", *NAMES)
+    np.testing.assert_array_equal(np.asarray(open_data(path, columns=NAMES)), X)
+
+
+@pytest.mark.parametrize("rows", [[[0, 1, 2], [3, 4, 5]], [[1, 2], [1, 2]], [[0.0, 1], [2, 3]], [[True, False]]])
+def test_a_row_that_counts_is_written_so_that_it_stays_one(tmp_path, rows):
+    pytest.importorskip("pyarrow")
+    table = open_data(write_data(tmp_path / "rows.csv", np.array(rows)))
+    assert table.columns is None
+    np.testing.assert_array_equal(np.asarray(table), rows)
+
+
+@pytest.mark.parametrize("suffix", WITH_NAMES)
+def test_a_name_that_stands_for_two_columns(tmp_path, suffix):
+    pytest.importorskip(NEEDS[suffix])
+    path = write_data(tmp_path / f"rows{suffix}", X[:, :3], columns=["a", "b", "a"])
+    for wanted in (None, ["b", "a"]):
+        with pytest.raises(ValueError, match=r"2 columns named 'a' \(columns 0 and 2, counted from 0\)"):
+            open_data(path, columns=wanted)
+    if suffix != ".parquet":
+        np.testing.assert_array_equal(np.asarray(open_data(path, columns=["b", 2])), X[:, [1, 2]])
+
+
+def test_names_with_commas_there_and_back(tmp_path):
+    pytest.importorskip("pyarrow")
+    names = ("a,b", 'c "d", e', "f;g;h")
+    assert open_data(write_data(tmp_path / "rows.csv", X[:, :3], columns=names)).columns == names
+
+
+def test_other_columns_of_a_parquet_file_may_hold_text(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame(X, columns=NAMES).assign(kind="x").to_parquet(path)
+    assert unread(path).file_columns == (*NAMES, "kind")
+    np.testing.assert_array_equal(np.asarray(open_data(path, columns=NAMES)), X)
+    with pytest.raises(ValueError, match="no numbers: kind"):
+        open_data(path)
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_in_another_coding(tmp_path, coding):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("a,b\n1,2\n".encode(coding))
+    with pytest.raises(ValueError, match=r"no text in UTF-8; it looks like UTF-16. Convert it: iconv"):
         open_data(path)
 
 
@@ -325,10 +402,105 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kernelpca.io.writing.np.save", full)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr("kernelpca.atomic.os.fsync", full)
+    with pytest.raises(OSError, match=r"rows.npy was not written: No space left on device. What was there") as told:
         write_data(path, -X, force=True)
+    assert told.value.errno == 28
     np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Let no file grow beyond so many bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5py complains as it closes
+@pytest.mark.parametrize("size", [1000, 19000])  # less than a block, or than the file
+def test_a_run_on_a_full_disk_goes_on(tmp_path, suffix, size):
+    values, path = np.random.default_rng(0).normal(size=(1160, 8)), tmp_path / f"rows{suffix}"
+    rows, computed = Computed(lambda part: computed.append(len(part)) or part, values, 290), []
+    says = r"rows\..* was not written: .* kept in .*\.blocks: the same"
+    with pytest.raises(OSError, match=says), files_of_at_most(size):
+        write_data(path, rows, key="k")
+    assert not path.exists()
+    computed.clear()
+    write_data(path, rows, key="k")
+    assert computed == ([1] if size > 1000 else [1, 290, 290, 290, 290])  # the first row for its type, and blocks
+    np.testing.assert_array_equal(np.asarray(open_data(path)), values)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_block_that_is_cut_is_computed_again(tmp_path):
+    path, computed = tmp_path / "rows.npy", []
+
+    def stop(done, _):
+        if done == 3:
+            raise Interrupted
+
+    def block(part):
+        computed.append(len(part))
+        return part
+
+    with pytest.raises(Interrupted):
+        write_data(path, Computed(block, X, 100), key="k", done=stop)
+    cut = tmp_path / ".rows.npy.blocks" / "00000001.npy"
+    cut.write_bytes(cut.read_bytes()[:-8])
+    computed.clear()
+    write_data(path, Computed(block, X, 100), key="k")
+    assert computed == [1, 100]  # the first row for its type, and the block
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+
+
+def test_folders_are_not_replaced(tmp_path, suffix):
+    path = tmp_path / f"rows{suffix}"
+    path.mkdir()
+    (path / "notes.txt").write_text("keep")
+    with pytest.raises(IsADirectoryError, match=r"rows\..* is a folder"):
+        write_data(path, X, force=True)
+    assert (path / "notes.txt").read_text() == "keep"
+
+
+def test_a_store_that_is_replaced_is_never_gone(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    path = write_data(tmp_path / "rows.zarr", X)
+    replace = Path.replace
+
+    def killed(self, target):
+        if self.name == ".rows.new.zarr":
+            assert not path.exists()
+            np.testing.assert_array_equal(np.asarray(open_data(tmp_path / ".rows.old.zarr")), X)
+            raise Interrupted
+        return replace(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(Interrupted):
+            write_data(path, -X, force=True)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    path.rename(tmp_path / ".rows.old.zarr")  # as a run leaves it that is killed just there
+    with pytest.raises(ValueError, match="no rows"):
+        write_data(path, X[:0])
+    write_data(path, 2 * X)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), 2 * X)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_link_to_a_store_is_replaced_and_the_store_stays(tmp_path):
+    pytest.importorskip("zarr")
+    other = write_data(tmp_path / "other.zarr", X)
+    path = tmp_path / "rows.zarr"
+    path.symlink_to(other, target_is_directory=True)
+    write_data(path, -X, force=True)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), -X)
+    np.testing.assert_array_equal(np.asarray(open_data(other)), X)
 
 
 # bad input

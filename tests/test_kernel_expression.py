@@ -2,11 +2,14 @@
 
 import random
 import tracemalloc
+from functools import reduce
+from operator import add, mul
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from kernelpca import KernelPCA
 from kernelpca.kernels import (
@@ -83,7 +86,12 @@ def test_estimators_take_texts():
         ("rbf_of(rbf, width=1)", "write normalize"),
         ("9" * 400 + "*rbf", "too large a number"),
         ("1" * 5000, "at most 1000"),
-        ("+".join(["rbf"] * 60), "operations within one another"),
+        ("+".join(["rbf"] * 102), "more than 100 sums and products"),
+        ("*".join(["(1+rbf)"] * 60), "more than 100 sums and products"),
+        ("(1+2*" * 30 + "rbf" + ")" * 30, "operations within one another"),
+        ("-'a'", "is no kernel and no number"),
+        ("-None*rbf", "is no kernel and no number"),
+        ("rbf(gamma=-scale)", "a parameter is a number or a word"),
         ("(" * 300 + "rbf" + ")" * 300, "cannot be read"),
         ("", "stands for no kernel|cannot be read"),
         ("rbf\0", "cannot be read"),
@@ -92,6 +100,58 @@ def test_estimators_take_texts():
 def test_other_texts_are_answered(text, says):
     with pytest.raises(ValueError, match=says):
         as_kernel(text)
+
+
+@pytest.mark.parametrize("sign", "+*")
+def test_as_many_side_by_side_as_the_limit_allows(sign):
+    """They are those of the same expression in Python, and every use of them works from deep within a program."""
+    names = ["rbf(0.1)", "linear", "2", "poly(2)"] * 25 + ["rbf(0.1)"]
+    makers = {"rbf(0.1)": RBF(0.1), "linear": Linear(), "2": 2.0, "poly(2)": Polynomial(2)}
+    wanted = reduce(add if sign == "+" else mul, (makers[name] for name in names))
+    assert as_kernel(sign.join(names)) == wanted
+    kernel = as_kernel(sign.join(["rbf(0.1)"] * 101))
+
+    def within(frames):
+        if frames:
+            return within(frames - 1)
+        model = clone(KernelPCA(2, kernel=kernel)).fit(X)
+        return repr(model), model.denoise(X[:2])
+
+    assert np.isfinite(within(100)[1]).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 100, 983, 984])
+def test_any_number_of_signs_from_deep_within_a_program(count):
+    def within(frames):
+        return within(frames - 1) if frames else as_kernel("-" * count + "1*rbf")
+
+    assert within(60) == RBF() * (-1.0) ** count
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("poly(coef0=scale)", r"Polynomial\(coef0='scale'\): coef0 must be a finite number"),
+        ("poly(coef0=None)", "coef0 must be a finite number"),
+        ("poly(coef0=True)", "coef0 must be a finite number"),
+        ("sigmoid(coef0=word)", "coef0 must be a finite number"),
+        ("poly(degree=two)", r"Polynomial\(degree='two'\): degree must be a positive number, such as 2 or 3"),
+        ("poly(degree=None)", "degree must be a positive number"),
+        ("poly(degree=-1)", "degree must be a positive number"),
+        ("poly(coef0=1" + "0" * 299 + ")", "overflow"),
+        ("matern(nu=1e299)", r"Matern\(nu=1e\+299\): nu must be a positive number up to 1e\+07 .*use RBF"),
+        ("matern(nu=word)", "nu must be a positive number up to 1e"),
+        ("matern(nu=None)", "nu must be a positive number up to 1e"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_parameters_that_are_none_are_refused_by_name(text, says):
+    with pytest.raises(ValueError, match=says):
+        KernelPCA(2, kernel=text).fit(X)
+
+
+def test_the_smoothest_matern_kernel_is_nearly_the_gaussian():
+    np.testing.assert_allclose(Matern(1e7, 0.3)(X), RBF(0.3)(X), atol=1e-6)
 
 
 PIECES = [

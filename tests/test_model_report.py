@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelpca.sklearn as dropin
+from browsing import contrast, open_browser, set_screen
 from kernelpca import (
     PCA,
     IncrementalKernelPCA,
@@ -31,8 +32,9 @@ from kernelpca.io.table import Table
 from kernelpca.kernels import RBF, Sigmoid
 from kernelpca.pages import figures, quality
 from kernelpca.pages.chosen import choose, choose_labels
-from kernelpca.pages.report import report
-from test_report import CHROMIUM, DRIVER, FLAGS, click, column, contrast
+from kernelpca.pages.model_report import report
+from kernelpca.plotting import ResidualsDisplay
+from test_report import click, column
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -326,7 +328,33 @@ def test_models_without_a_way_back_say_so(quick):
 def test_one_component_and_one_row(quick):
     model = KernelPCA(1).fit(IRIS.data)
     assert "Scores on the only component, colored by label" in report(model, IRIS.data, labels=IRIS.target)
+    plain = report(model, IRIS.data, labels=np.linspace(0, 1, 150))
+    assert "Scores on the only component. Look" in plain  # a histogram has no color for quantities
     assert "of 4 numbers" in report(model, IRIS.data[:1])
+
+
+@pytest.mark.parametrize(("rows", "said"), [(1, "There is one row"), (7, "The 7 rows are all the same")])
+def test_where_nothing_varies_no_part_of_the_variance_is_lost(quick, rows, said):
+    page = Page(report(KernelPCA(2).fit(IRIS.data), np.repeat(IRIS.data[:1] + 0.1, rows, axis=0)))
+    assert set(page.cells("errors", 4)) == {"-"}
+    assert f"{said}: nothing varies, so there is no variance" in page.text
+    assert "too long" not in page.text
+    assert "of the variance of rows is lost" not in page.text
+    assert "linear PCA" not in page.cells("errors", 0)
+
+
+def test_models_that_are_not_centered_are_measured_from_the_origin(quick):
+    for model in (KernelPCA(3, center=False), KernelPCA(3, center=False, approximation=Nystrom(60))):
+        page = Page(report(model.fit(IRIS.data), IRIS.data))
+        strange = ResidualsDisplay.from_estimator(model, IRIS.data)
+        assert "mean square captured" in page.text.replace("Mean", "mean")
+        assert f"from the {strange.middle_name}, each component in its own {strange.unit}" in page.text
+        order = np.argsort(-strange.residuals, kind="stable")[:20]
+        np.testing.assert_allclose(page.values("strangest", 3), strange.distances[order])
+    assert strange.middle_name == "origin"
+    captions = report(model, IRIS.data)
+    assert "as far apart as scores usually are from the origin" in captions
+    assert "Look for its gap to the origin" in captions
 
 
 def test_indefinite_kernels_and_models_without_variance(quick):
@@ -392,7 +420,7 @@ def test_bad_input_is_refused_with_a_remedy(model):
     named = KernelPCA(2).fit(WINE.data)
     cases = [
         (lambda: report(model, X[:, :9]), ValueError, "X has 9 columns, and the model was fitted on 64: give the same"),
-        (lambda: report(model, X, labels=Y[:5]), ValueError, "one label for each row"),
+        (lambda: report(model, X, labels=Y[:5]), ValueError, "one for each of the 400 rows of X is needed"),
         (lambda: report(model, X, image_shape=(7, 7)), ValueError, "does not fit rows of 64 numbers"),
         (lambda: report(model, X, kind="image"), ValueError, "give image_shape="),
         (lambda: report(model, X, kind="movie"), ValueError, "choose one of"),
@@ -406,7 +434,11 @@ def test_bad_input_is_refused_with_a_remedy(model):
         (lambda: report(model, "digits.csv"), TypeError, "is no data"),
         (lambda: report(model, np.where(X > 0.9, np.nan, X)), ValueError, "NaN"),
         (lambda: report(named, WINE.data.rename(columns={"hue": "color"})), ValueError, "lacks 1 of the 13 .* 'hue'"),
-        (lambda: report(named, WINE.data[WINE.data.columns[::-1]]), ValueError, "in another order"),
+        (
+            lambda: report(named, WINE.data[WINE.data.columns[::-1]]),
+            ValueError,
+            r"in another order: give X\[list\(model.feature_names_in_\)\]",
+        ),
         (
             lambda: report(KernelPCA(2, kernel="precomputed").fit(X @ X.T), X @ X.T, kind="table"),
             ValueError,
@@ -473,18 +505,8 @@ def pages(tmp_path_factory, model):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("needs Debian's chromium and chromium-driver: apt-get install chromium chromium-driver")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with open_browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 def test_pages_are_small_and_load_nothing(pages):
@@ -507,8 +529,7 @@ def test_no_errors_every_figure_loads_and_nothing_is_too_wide(browser, pages, na
     assert min(widths) >= 8
     assert browser.execute_script("return [...document.images].every(i => i.alt)")
     for width, height in ((1280, 800), (390, 844)):
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        set_screen(browser, width, height, touch=width < 600)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         outside = browser.execute_script(
             "return [...document.querySelectorAll('main *, header *')].filter(e => !e.closest('.wide, pre')"
@@ -565,9 +586,7 @@ def test_the_copy_button_copies(browser, pages):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_light_and_dark(browser, pages, scheme):
     browser.get((pages / "table.html").as_uri())
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
+    set_screen(browser, scheme=scheme)
     colors = browser.execute_script(
         "const all = [...document.querySelectorAll('h1, h2, p, a, b, dt, dd, td, th, span, code, button, figcaption')];"
         "return [...new Set(all.map(e => { let b = e;"

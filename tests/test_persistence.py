@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 import zipfile
 from importlib import import_module
 from importlib.util import find_spec
@@ -43,12 +44,12 @@ from kernelpca.persistence.archive import ALIGNMENT
 from kernelpca.persistence.decoding import Decoder
 from kernelpca.persistence.encoding import Encoder
 from kernelpca.persistence.model_file import DIGEST, FORMAT, MANIFEST, MODEL
-from kernelpca.preimage import Preimage, Ridge
+from kernelpca.preimage import Preimage, Ridge, Weights
 from kernelpca.solvers import Solver
 from model_cases import CASES, NEW, WEIGHTS, X, figures
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from fuzz_models import Watch, make_corpus, pack, repaired, run, sealed
+from fuzz_models import Watch, make_corpus, pack, repaired, run, sealed, widened
 
 sys.path.pop(0)
 
@@ -531,6 +532,46 @@ def test_rows_on_a_cluster_are_refused_and_landmarks_are_not(tmp_path):
     np.testing.assert_array_equal(load(model.save(tmp_path / "m.kpca")).transform(NEW), model.transform(NEW))
 
 
+def test_a_model_of_too_many_parts_is_refused_on_saving(tmp_path):
+    """What `load` would refuse is not written: parts are counted alike."""
+    kernel, objects = RBF(0.1), 1
+    while 2 * objects + 1 <= 10_000:
+        kernel, objects = kernel + kernel, 2 * objects + 1
+    assert load(save(kernel, tmp_path / "m.kpca")) == kernel
+    before = (tmp_path / "m.kpca").read_bytes()
+    for whole in (kernel + kernel, KernelPCA(2, kernel=kernel + kernel)):
+        with pytest.raises(ModelFileError, match=r"more than 10000 parts.*such as 8 \* kernel"):
+            save(whole, tmp_path / "m.kpca")
+    assert (tmp_path / "m.kpca").read_bytes() == before
+
+
+def test_long_names_of_columns_are_told_in_short_and_kept_in_full(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = [f"{i} " + "ä" * 4300 for i in range(1000)]
+    rows = np.random.default_rng(0).standard_normal((5, 1000))
+    model = PCA(2).fit(pandas.DataFrame(rows, columns=names))
+    path = model.save(tmp_path / "m.kpca")
+    assert describe(path)["columns"] == [name[:100] for name in names]
+    assert load(path).feature_names_in_.tolist() == names
+
+
+def test_lists_without_end_are_refused_on_saving(tmp_path):
+    nested = [1]
+    for _ in range(70):
+        nested = [nested]
+    with pytest.raises(ModelFileError, match="nested more than 64 deep"):
+        KernelPCA(nested).save(tmp_path / "m.kpca")
+    kernel = RBF()
+    for _ in range(900):
+        kernel = kernel + 1
+    with pytest.raises(ModelFileError, match="nested too deeply"):
+        save(kernel, tmp_path / "m.kpca")
+    with pytest.raises(ModelFileError, match="9 axes"):
+        save(Nystrom(landmarks=np.zeros((1,) * 9)), tmp_path / "m.kpca")
+    for odd in (KernelPCA(-3), KernelPCA(True), KernelPCA(0.5)):  # refused by a fit, and not by a file
+        assert load(odd.save(tmp_path / "m.kpca")).n_components == odd.n_components
+
+
 # writing is all or nothing
 
 
@@ -750,6 +791,101 @@ def test_json_that_is_none_or_too_much(content, message, file):
     members = members_of(file)
     file.write_bytes(repaired(members | {MODEL: content}))
     refused(file, message)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, MODEL])
+@pytest.mark.parametrize(
+    "content", [b'"' + b'\\"' * 200_000, b"{" + b'"' * 400_000, b'"\\' * 200_000, b'{"a": "' + b"\\" * 399_999]
+)
+def test_strings_without_end_take_no_time(name, content, file):
+    members = members_of(file) | {name: content}
+    file.write_bytes(repaired(members) if name == MODEL else sealed(members))
+    start = time.perf_counter()
+    refused(file, "no JSON")
+    zipped(file, [(MANIFEST, content)])  # and without a digest
+    for read in (load, describe):
+        with pytest.raises(ModelFileError, match=r"manifest\.sha256 is missing"):
+            read(file)
+    assert time.perf_counter() - start < 10  # with a time that grows as the square of the length it would be minutes
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"versions": None}, "by which versions"),
+        ({"versions": ["1.0"]}, "by which versions"),
+        ({"versions": {"numpy": 2}}, "by which versions"),
+        ({"created": 5}, "when it was made"),
+        ({"created": "\x1b[31mred"}, "when it was made"),
+        ({"description": "\x1b]0;title\x07"}, "what the model is"),
+        ({"class": None}, "what the model is"),
+        ({"n_samples": "many"}, "how many rows"),
+        ({"n_samples": -1}, "how many rows"),
+        ({"n_features": 1.5}, "how many rows"),
+        ({"n_components": True}, "how many rows"),
+        ({"columns": "abc"}, "names of columns"),
+        ({"columns": [1]}, "names of columns"),
+    ],
+)
+def test_a_description_that_is_none(change, message, file):
+    members = members_of(file)
+    manifest = json.loads(members[MANIFEST])
+    manifest["model"] |= change
+    for model in (manifest["model"], {k: v for k, v in manifest["model"].items() if k not in change}):
+        file.write_bytes(sealed(members | {MANIFEST: json.dumps(manifest | {"model": model}).encode()}))
+        refused(file, message)
+        with pytest.raises(ModelFileError, match=message):
+            describe(file)
+    file.write_bytes(sealed(members | {MANIFEST: json.dumps(manifest | {"model": []}).encode()}))
+    refused(file, "what the model is")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads and limits the memory of the process")
+@pytest.mark.parametrize("name", ["sparse rows", "drop-in sparse"])
+def test_columns_that_are_only_said_to_be_there_take_no_memory(name, tmp_path):
+    (sample,) = make_corpus(tmp_path, (name,))
+    (tmp_path / "wide.kpca").write_bytes(widened(sample, 300_000_000))
+    code = """
+        import resource, sys, kernelpca
+        kernelpca.load(sys.argv[1])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            print(kernelpca.load(sys.argv[2]).n_features_in_, end=" ")
+        except kernelpca.persistence.ModelFileError:
+            print("refused", end=" ")
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    """
+    paths = [str(tmp_path / file) for file in ("model.kpca", "wide.kpca")]
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *paths], capture_output=True, text=True, check=True
+    )
+    columns, grown = done.stdout.split()
+    assert columns == "300000000"
+    assert float(grown) < 20  # MiB
+
+
+def test_a_compression_of_other_components(tmp_path):
+    model = KernelPCA(3).fit(X).compress(n_anchors=10)
+    path = model.save(tmp_path / "m.kpca")
+    np.testing.assert_array_equal(load(path).transform(NEW), model.transform(NEW))
+    members = members_of(path)
+    tree, arrays = json.loads(members[MODEL]), json.loads(members[MANIFEST])["arrays"]
+    node = next(node for node in tree["objects"] if node["class"] == "solvers.Compression")["attributes"]
+    node["off"] = {
+        "$": "array",
+        "id": next(i for i, a in enumerate(arrays) if a["shape"] == [10] and "f8" in a["dtype"]),
+    }
+    path.write_bytes(repaired(members | {MODEL: json.dumps(tree).encode()}))
+    refused(path, "the compression is of other components")
+
+
+def test_a_distance_whose_square_is_no_number(tmp_path):
+    path = KernelPCA(2, preimage=Weights(threshold=2.0)).fit(X[:40]).save(tmp_path / "m.kpca")
+    members = members_of(path)
+    tree = json.loads(members[MODEL])
+    change(tree, "preimage.Weights", threshold=1e300)
+    path.write_bytes(repaired(members | {MODEL: json.dumps(tree).encode()}))
+    refused(path, "threshold is no distance")
 
 
 def zipped(path, members, kind=zipfile.ZIP_STORED):

@@ -1,29 +1,17 @@
 """The page of results in a real browser: figures load, tables sort and filter, on a phone and in the dark."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
 
+from browsing import contrasts, open_browser, set_screen
 from kernelpca.papers.claims import Claim
 from kernelpca.papers.drawing import new_figure, styled
 from kernelpca.papers.experiment import Experiment, Findings, Picture, Setting, Table
 from kernelpca.papers.output import Output
 from kernelpca.papers.runner import Result
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-]
 HOSTILE = "<script>document.title = 'taken'</script> & \"quotes\" <b>"
 
 
@@ -77,19 +65,9 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(page, tmp_path_factory):
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("needs Debian's chromium and chromium-driver: apt-get install chromium chromium-driver")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.get(page.as_uri())
-    yield driver
-    driver.quit()
+    with open_browser(tmp_path_factory.mktemp("profile")) as driver:
+        driver.get(page.as_uri())
+        yield driver
 
 
 def shown(browser):
@@ -189,34 +167,16 @@ def test_count_problems_and_evidence_are_on_the_page(browser):
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (360, 740)])
 def test_nothing_is_wider_than_the_screen(browser, width, height):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    set_screen(browser, width, height, touch=width < 600)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_light_and_dark(browser, scheme):
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
-    colors = browser.execute_script(
-        "return ['body', '.quiet', '.verdict.pass', '.verdict.differ', '.verdict.open', 'a', 'summary'].map(s => {"
-        "let e = document.querySelector(s), b = e; const ink = getComputedStyle(e).color;"
-        "while (b && getComputedStyle(b).backgroundColor === 'rgba(0, 0, 0, 0)') b = b.parentElement;"
-        "return [s, ink, getComputedStyle(b).backgroundColor] })"
-    )
-    for selector, ink, paper in colors:
-        assert contrast(ink, paper) >= 4.5, (selector, ink, paper)
-
-
-def contrast(*colors):
-    """The ratio of luminances that WCAG 2 defines; 4.5 is its level AA for text."""
-    lights = []
-    for color in colors:
-        rgb = np.array([float(part) for part in color[color.index("(") + 1 : -1].split(",")][:3]) / 255
-        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-        lights.append(linear @ [0.2126, 0.7152, 0.0722])
-    return (max(lights) + 0.05) / (min(lights) + 0.05)
+    set_screen(browser, scheme=scheme)
+    selectors = ["body", ".quiet", ".verdict.pass", ".verdict.differ", ".verdict.open", "a", "summary"]
+    for selector, ratio in contrasts(browser, selectors).items():
+        assert ratio >= 4.5, selector
 
 
 def test_experiments_stand_in_the_order_asked_for(tmp_path):

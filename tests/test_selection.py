@@ -16,7 +16,7 @@ from rich.console import Console
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kernelpca import PCA, IncrementalKernelPCA, InvertibleKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.features import Nystrom, RandomFourier
 from kernelpca.gram import DenseGram
-from kernelpca.kernels import RBF, Cauchy, Laplacian, Linear, Polynomial, Sigmoid, Spectrum, as_kernel
+from kernelpca.kernels import RBF, Cauchy, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, Spectrum, as_kernel
 from kernelpca.selection import (
     Denoising,
     KernelPCACV,
@@ -591,8 +591,11 @@ def test_numbers_of_components_that_a_search_tries():
     X = DIGITS[:30]
     search = KernelPCACV(gammas=[0.1], cv=3, criterion="projection").fit(X)
     assert search.curves_[0].k.tolist() == [1, 2, 4, 8, 16, 20]
-    search = KernelPCACV(PCA(), cv=3, n_components=[1, 5, 50]).fit(X)
+    with pytest.warns(UserWarning, match=r"n_components=\[50, 60\] is more than some fold has.*not tried"):
+        search = KernelPCACV(PCA(), cv=3, n_components=[1, 5, 50, 60]).fit(X)
     assert search.curves_[0].k.tolist() == [1, 5]
+    search = KernelPCACV(InvertibleKernelPCA(n_features=130, layers=[{"n_components": 4}, {"n_features": 6}]), cv=3)
+    assert search.set_params(gammas=[0.1]).fit(X).curves_[0].k.tolist() == [1, 2, 4, 6]
     search = KernelPCACV(KernelPCA(approximation=Nystrom(7)), gammas=[0.1], cv=3).fit(X)
     assert search.curves_[0].k.tolist() == [1, 2, 4, 7]
     with pytest.raises(ValueError, match=r"n_components=\[50\] is not possible with n_samples = 20 in a fold"):
@@ -611,6 +614,76 @@ def test_one_standard_error_takes_the_fewest_components_of_all():
     assert search.best_index_ == Found([], [], search.curves_).best("one_std_error")
     with pytest.raises(ValueError, match="needs a standard error"):
         quick(rule="one_std_error", cv=ShuffleSplit(1, random_state=0)).fit(X)
+
+
+def test_a_search_that_was_stopped_too_early_for_its_rule_still_answers():
+    X, message = DIGITS[:60], "callback has stopped after one fold: the lowest error is taken"
+    with pytest.warns(UserWarning, match=message):
+        search = quick(rule="one_std_error", callback=lambda step: True).fit(X)
+    assert search.best_index_ == quick(callback=lambda step: True).fit(X).best_index_
+    with pytest.warns(UserWarning, match=message):
+        curve = error_curve(KernelPCA(4), X, rule="one_std_error", callback=lambda step: True)
+    assert curve.rule == "minimum"
+    steps = []
+    with pytest.raises(ValueError, match="needs a standard error, and there is one fold only"):
+        error_curve(KernelPCA(2), X, rule="one_std_error", cv=ShuffleSplit(1, random_state=0), callback=steps.append)
+    assert steps == []  # before any work
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_of_errors_that_differ_by_rounding_the_fewest_components_win(dtype):
+    """A linear kernel of rank 5: with more components than that nothing is left but rounding."""
+    X = (rows(80, 5) @ rows(5, 9, seed=1)).astype(dtype)
+    for criterion in ("reconstruction", "projection"):
+        search = KernelPCACV(kernels="linear", criterion=criterion, n_components=[3, 5, 6, 7, 20], cv=4).fit(X)
+        assert search.best_params_["n_components"] == 5
+        assert search.curves_[0].best == 5
+        errors = search.curves_[0].mean
+        assert errors[0] > 1e-3 * search.curves_[0].baseline
+        assert errors[1:].max() < 1e-7 * search.curves_[0].baseline
+        assert error_curve(KernelPCA(kernel="linear"), X, criterion=criterion, components=range(1, 21)).best == 5
+
+
+def test_columns_keep_their_names():
+    X = pd.DataFrame(DIGITS[:60, 20:26], columns=list("abcdef"))
+    search = quick(estimator=KernelPCA(preimage="ridge"), n_components=[2]).fit(X)  # warnings are errors here
+    assert search.best_estimator_.feature_names_in_.tolist() == list("abcdef")
+    unnamed = quick(estimator=KernelPCA(preimage="ridge"), n_components=[2]).fit(X.to_numpy())
+    for name in ("transform", "denoise", "score_samples"):
+        found, wanted = getattr(search, name)(X), getattr(unnamed, name)(X.to_numpy())
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(np.asarray(getattr(search.best_estimator_, name)(X)), np.asarray(found))
+    assert search.score(X) == pytest.approx(unnamed.score(X.to_numpy()))
+    with pytest.raises(ValueError, match="feature names should match"):
+        search.transform(X.rename(columns={"a": "z"}))
+    for scorer in (masked_score(random_state=0), denoising_score(0.1, random_state=0), reconstruction_score):
+        for model in (KernelPCA(3, preimage="ridge"), sklearn.decomposition.PCA(3)):
+            grids = [
+                GridSearchCV(model, {"n_components": [1, 3]}, scoring=scorer, cv=2).fit(x) for x in (X, X.to_numpy())
+            ]
+            assert grids[0].cv_results_["mean_test_score"] == pytest.approx(grids[1].cv_results_["mean_test_score"])
+
+
+def test_iterators_are_as_good_as_lists():
+    X = DIGITS[:60]
+    given = {"kernels": ["rbf", "laplacian"], "gammas": [0.02, 0.1], "n_components": [2, 3]}
+    wanted = quick(**given).fit(X)
+    for once in (iter, lambda values: (value for value in values)):
+        search = quick(**{name: once(values) for name, values in given.items()}, cv=iter(list(KFold(3).split(X))))
+        kernels = search.kernels
+        search.fit(X)
+        assert search.kernels is kernels  # what was given stays what it is
+        assert [curve.model for curve in search.curves_] == [curve.model for curve in wanted.curves_]
+        assert search.transform(X[:2]).shape == (2, search.best_params_["n_components"])
+    texts = KernelPCACV(kernels=iter([Spectrum()]), criterion="projection", n_components=[2], cv=2)
+    assert texts.fit(["abab", "baba", "aabb", "bbaa"] * 3).transform(["ab"]).shape == (1, 2)
+
+
+def test_folds_that_look_at_labels():
+    X, y = IRIS[::3], np.arange(50) % 2
+    search = KernelPCACV(gammas=[0.1, 1.0], n_components=[2], cv=StratifiedKFold(2)).fit(X, y)
+    same = KernelPCACV(gammas=[0.1, 1.0], n_components=[2], cv=list(StratifiedKFold(2).split(X, y))).fit(X)
+    assert np.array_equal(search.cv_results_["mean_test_score"], same.cv_results_["mean_test_score"])
 
 
 def test_scikit_learns_search_with_the_models_own_score():
@@ -789,7 +862,7 @@ def test_parallel_analysis_says_what_it_found():
 
 
 def test_errors_say_what_to_do():
-    X, dense = rows(30), DenseGram(np.eye(30))
+    X, dense, numbers = rows(30), DenseGram(np.eye(30)), np.arange(30)
     cases = [
         (lambda: error_curve(KernelPCA(2), X, cv=1), ValueError, "at least 2 folds are needed"),
         (lambda: error_curve(KernelPCA(2), X, criterion="denoise"), ValueError, "Did you mean 'denoising'"),
@@ -801,6 +874,21 @@ def test_errors_say_what_to_do():
         (lambda: error_curve(sklearn.decomposition.PCA(2), X), TypeError, "no estimator that components can be chosen"),
         (lambda: parallel_analysis(StandardScaler(), X), TypeError, "no estimator that components can be chosen"),
         (lambda: KernelPCACV(make_pipeline(StandardScaler(), KernelPCA())).fit(X), TypeError, "end of a pipeline"),
+        (lambda: error_curve(make_pipeline(StandardScaler(), KernelPCA(2)), X), TypeError, "end of a pipeline"),
+        (lambda: KernelPCACV("abc").fit(X), TypeError, "str is no estimator that components can be chosen"),
+        (lambda: quick(gammas=[None]).fit(X), ValueError, "how many widths to try"),
+        (lambda: quick(gammas=[0.1, [1]]).fit(X), ValueError, "how many widths to try"),
+        (lambda: quick(cv=StratifiedKFold(2)).fit(X), ValueError, r"labels or groups.*list\(splitter\.split\(X, y"),
+        (lambda: error_curve(KernelPCA(2), X, cv=StratifiedKFold(2)), ValueError, "labels or groups"),
+        (lambda: error_curve(KernelPCA(2), X, cv=GroupKFold(2)), ValueError, "labels or groups"),
+        (lambda: error_curve(KernelPCA(2), X, cv=31), ValueError, "n_splits=31"),
+        (
+            lambda: error_curve(
+                KernelPCA(9), X, components=[16], cv=[(numbers[:16], numbers[20:]), (numbers[:15], numbers[20:])]
+            ),
+            ValueError,
+            r"asked for \(\[16\]\) is possible in every fold: the smallest has at most 15",
+        ),
         (lambda: quick(criterion="projection").fit(X), ValueError, "own yardstick"),
         (lambda: quick(gammas="wide").fit(X), ValueError, "how many widths to try"),
         (lambda: quick(gammas=[]).fit(X), ValueError, "how many widths to try"),
@@ -826,6 +914,12 @@ def test_errors_say_what_to_do():
         (lambda: parallel_analysis(KernelPCA(2), X, quantile=95), ValueError, "such as 0.95"),
         (lambda: parallel_analysis(KernelPCA(2), X, method="shuffle"), ValueError, "permutation, signflip"),
         (lambda: parallel_analysis(KernelPCA(2, kernel="precomputed"), X @ X.T), TypeError, "dense rows of numbers"),
+        (lambda: parallel_analysis(KernelPCA(2, kernel=Precomputed()), X @ X.T), TypeError, "dense rows of numbers"),
+        (
+            lambda: parallel_analysis(KernelPCA(2, kernel="chi2"), abs(X), method="signflip"),
+            ValueError,
+            'other side of their column\'s mean, down to -.*take method="permutation"',
+        ),
         (lambda: parallel_analysis(PCA(2), sparse.csr_matrix(X)), TypeError, "X.toarray"),
         (lambda: truncated(StandardScaler(), 1, X), TypeError, "no estimator that components can be chosen"),
         (lambda: projection_errors(StandardScaler(), X), TypeError, "no estimator that components can be chosen"),

@@ -8,6 +8,7 @@ import sklearn.decomposition
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition.tests import test_kernel_pca as theirs
 
+from kernelpca import open_data
 from kernelpca.kernels import RBF
 from kernelpca.sklearn import KernelPCA
 
@@ -108,3 +109,13 @@ def test_negative_noise_is_no_error():
     original = sklearn.decomposition.KernelPCA(kernel="precomputed").fit((K + K.T) / 2)
     ours = KernelPCA(kernel="precomputed").fit((K + K.T) / 2)
     np.testing.assert_allclose(ours.eigenvalues_, original.eigenvalues_, rtol=1e-9)
+
+
+def test_a_table_of_a_file_brings_its_names(tmp_path):
+    rows = np.random.default_rng(0).standard_normal((20, 2))
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b", comments="")
+    table = open_data(tmp_path / "rows.csv")
+    model = KernelPCA(2, kernel="rbf").fit(table)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    plain = KernelPCA(2, kernel="rbf").fit(table.values)
+    np.testing.assert_allclose(model.transform(table), plain.transform(table.values))

@@ -332,3 +332,10 @@ def test_quantiles_by_weight():
         assert quantile(values, part, counts.astype(float)) == quantile(np.repeat(values, counts), part)
         below = np.repeat(values, counts) < quantile(values, part, counts.astype(float)) + 1e-12
         assert below.mean() >= part
+
+
+def test_a_plan_does_not_name_an_epsilon_that_is_yet_to_be_found():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    model = SparseKernelPCA(2, sparsity=0.6).fit(X)
+    assert "EpsilonInsensitive with the epsilon that leaves out 60% of the rows" in model.plan_.reason
+    assert "EpsilonInsensitive(epsilon=0.1" in SparseKernelPCA(2, epsilon=0.1).fit(X).plan_.reason

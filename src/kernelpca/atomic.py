@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EINVAL
 from pathlib import Path
 from typing import BinaryIO
+
+ANYONE = 0o666  # permissions of a new file, less what the process takes away from all its files (its umask)
+NAMED = 50  # characters of a file's name that its temporary name begins with
 
 
 @contextmanager
 def writing_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file under a temporary name, and rename it at the end: it is there whole, or as it was before."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Open a file under a temporary name, and rename it at the end: it is there whole, or as it was before.
+
+    A file that is replaced keeps its permissions, and a link goes on leading to what is then the new file.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(EINVAL, "it is a device or a pipe, which cannot be replaced by a file", str(path))
+    mode = path.stat().st_mode & 0o777 if path.is_file() else None
+    hidden = path.with_name(f".{path.name[:NAMED]}.{secrets.token_hex(8)}")
+
+    def create(name: str, flags: int) -> int:
+        return os.open(name, flags, ANYONE if mode is None else mode)
+
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(hidden, "xb", opener=create) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())  # a disk that is full says so here at the latest
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        if mode is not None:
+            hidden.chmod(mode)
+        hidden.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        hidden.unlink(missing_ok=True)
         raise
+    _sync_folder(path.parent)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with writing_atomically(path) as file:
         file.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk, too, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -15,6 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from kernelpca import KernelPCA
+from kernelpca.atomic import write_atomically
 from kernelpca.kernels import RBF
 from kernelpca.plotting import PreimageDisplay
 from kernelpca.preimage import Ridge
@@ -44,7 +45,7 @@ def denoise_digits(out: Path) -> str:
     }
     table = write_table(rows, test, model, seconds)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "table.md").write_text(table)
+    write_atomically(out / "table.md", table.encode())
     draw({"original": test, **rows}, out / "denoise.png")
     return table
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.exact import Fit, Request, fit_gram, fit_rows
 from kernelpca.gram import DenseGram
+from kernelpca.io.table import Table
 from kernelpca.kernels import RBF, Cosine, Custom, Kernel, Linear, Polynomial, Sigmoid
 from kernelpca.persistence.savable import Savable
 from kernelpca.preimage import Ridge
@@ -104,7 +105,7 @@ class KernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, k): scores."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = self._checked(X, reset=False)
         return self._decomposition.scores(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -113,6 +114,11 @@ class KernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             raise NotFittedError("The inverse transform was not fitted: set fit_inverse_transform=True and fit again.")
         check_is_fitted(self)
         return self._preimage.points(check_array(X, dtype=[np.float64, np.float32]))
+
+    def _checked(self, X: Any, **how: Any) -> Any:
+        """Return X as numbers, with names and number of features noted or compared."""
+        X = X.named() if isinstance(X, Table) else X
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], **how)
 
     def _fit(self, X: Any) -> Fit:
         if isinstance(self.kernel, Kernel):
@@ -127,7 +133,7 @@ class KernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 "Cannot fit_inverse_transform with a precomputed kernel: there are no inputs to come back to. Set "
                 "fit_inverse_transform=False."
             )
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=self.copy_X)
+        X = self._checked(X, copy=self.copy_X)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         n = X.shape[0]
         count = n if self.n_components is None else min(n, int(self.n_components))

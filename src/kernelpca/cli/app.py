@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from kernelpca.cli.words import show_warnings
+from kernelpca.cli.words import one_line, show_warnings
 from kernelpca.extras import require
 
 BAD_INPUT, INTERRUPTED = 1, 130
+GO_ON = ("transform", "inverse", "denoise")  # commands that keep what they have finished
 
 
 def interruptible(command: Callable[..., None]) -> Callable[..., None]:
@@ -21,7 +22,8 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*words, **options)
         except KeyboardInterrupt:
-            sys.stderr.write("Interrupted: no file was left half done, and the same command goes on from there.\n")
+            more = ", and the same command goes on from there" if command.__name__ in GO_ON else ""
+            sys.stderr.write(f"Interrupted: no file was left half done{more}.\n")
             raise SystemExit(INTERRUPTED) from None
 
     return run
@@ -31,7 +33,7 @@ def main() -> None:
     """Run the command that is asked for."""
     try:
         typer = require("typer", "cli", "The command line")
-        from kernelpca.cli import apply, demo, fit, info, pages, reproduce
+        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce
 
         app = typer.Typer(
             help="Kernel PCA that is exact when it can be and always says how good its answer is.",
@@ -47,6 +49,7 @@ def main() -> None:
             apply.score,
             info.info,
             fit.plan,
+            compress.compress,
             pages.report,
             pages.explore,
             reproduce.reproduce,
@@ -56,5 +59,5 @@ def main() -> None:
         with show_warnings():
             app()
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        sys.stderr.write(f"Error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"Error: {one_line(error)}\n")
         raise SystemExit(BAD_INPUT) from error

@@ -8,16 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelpca.cli.models import load_fitted
 from kernelpca.cli.options import Data, Force, Header, Json, Key, MaybeOut, Model, Out
-from kernelpca.cli.tables import check_output, open_for, open_named, write_applied
+from kernelpca.cli.tables import check_table_output, open_for, open_named, write_applied
 from kernelpca.cli.words import bar, say
-
-
-def load(path: Path) -> Any:
-    """Load a model."""
-    import kernelpca
-
-    return kernelpca.load(path)
 
 
 def columns_of(model: Any) -> list[str] | None:
@@ -43,11 +37,11 @@ def row_command(name: str, names_of: Callable[[Any], list[str] | None], help_tex
         force: Force = False,
         as_json: Json = False,
     ) -> None:
-        check_output(out, force, model, data)
-        fitted = load(model)
+        check_table_output(out, force, model, data)
+        fitted = load_fitted(model, name)
         table = open_for(fitted, data, key, header)
         names = names_of(fitted)
-        write_applied(out, getattr(fitted, name), table, names, model, name, force)
+        write_applied(out, getattr(fitted, name), table, names, (name, key, header), model, force)
         done(out, table.shape[0], len(names or range(fitted.n_features_in_)), as_json)
 
     command.__name__, command.__doc__ = name, help_text
@@ -72,13 +66,15 @@ def inverse(
     as_json: Json = False,
 ) -> None:
     """Write rows that have these scores, or come near: pre-images."""
-    check_output(out, force, model, scores)
-    fitted = load(model)
+    check_table_output(out, force, model, scores)
+    fitted = load_fitted(model, "inverse_transform")
     names = names_of_scores(fitted)
-    table = open_named(scores, names, len(names), key, header)
-    write_applied(
-        out, lambda rows: fitted.inverse_transform(rows.values), table, columns_of(fitted), model, "inverse", force
-    )
+    table = open_named(scores, names, len(names), key, header, "scores of the model, as `transform` writes them")
+
+    def back(rows: Any) -> Any:
+        return fitted.inverse_transform(rows.values)
+
+    write_applied(out, back, table, columns_of(fitted), ("inverse", key, header), model, force)
     done(out, table.shape[0], fitted.n_features_in_, as_json)
 
 
@@ -100,8 +96,8 @@ def score(
     from kernelpca.tiles import blocks
 
     if out is not None:
-        check_output(out, force, model, data)
-    fitted = load(model)
+        check_table_output(out, force, model, data)
+    fitted = load_fitted(model, "score_samples")
     table = open_for(fitted, data, key, header)
     if table.is_lazy:
         values = np.asarray(fitted.score_samples(table).compute())

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kernelpca.cli.options import Columns, Data, DropMissing, Exclude, Force, Header, Json, Key, Out, with_options_of
-from kernelpca.cli.tables import check_output, names_in, open_table
+from kernelpca.cli.tables import check_model_output, names_in, open_table
 from kernelpca.cli.words import fit_callback, say
 
 METHODS = {
@@ -52,6 +52,8 @@ def make_estimator(
     """Return the estimator that the options describe."""
     import kernelpca
     from kernelpca.features import as_approximation
+    from kernelpca.kernels import as_kernel
+    from kernelpca.preimage import as_preimage
 
     if method not in METHODS:
         raise ValueError(f"--method {method} is none: give {', '.join(METHODS)}.")
@@ -80,6 +82,9 @@ def make_estimator(
                 f"{type(estimator).__name__} (--method {method}) has no parameter {name!r}; it has "
                 f"{', '.join(sorted(known))}."
             )
+    for name, understand in (("kernel", as_kernel), ("preimage", as_preimage)):
+        if name in given:
+            understand(given[name])  # what makes no sense is refused before the data are read
     return estimator.set_params(**given)
 
 
@@ -120,7 +125,7 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to the rows of a file, and write it."""
-    check_output(out, force, data)
+    check_model_output(out, force, data)
     estimator = make_estimator(**options)
     table = open_table(data, names_in(columns), names_in(exclude), key, header, drop_missing)
     began = time.perf_counter()

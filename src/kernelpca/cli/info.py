@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelpca.cli.models import is_fitted, is_model, load
 from kernelpca.cli.options import Json, Model
-from kernelpca.cli.words import say
+from kernelpca.cli.words import one_line, say
 
 
 def info(model: Model, as_json: Json = False) -> None:
     """Say what a model is, how much variance it captures, how good it is, and where it comes from."""
     from kernelpca.memory import readable_bytes
-    from kernelpca.persistence import describe, load
+    from kernelpca.persistence import describe
 
-    provenance, found = describe(model), load(model)
+    found = load(model)
+    provenance = describe(model)
     facts = {"file": str(model), "bytes": model.stat().st_size, **facts_of(found), "provenance": provenance}
-    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
-    texts = [*texts_of(found), ("created", provenance["created"]), ("versions", versions)]
+    versions = ", ".join(f"{name} {number}" for name, number in provenance.get("versions", {}).items())
+    texts = [*texts_of(found), ("created", provenance.get("created")), ("versions", versions)]
     lines = [
         f"{model}: {readable_bytes(model.stat().st_size)}",
         summary(found, provenance.get("n_samples")),
-        *(f"{name:13}{value}" for name, value in texts),
+        *(f"{name:13}{one_line(value)}" for name, value in texts if value),
     ]
     say(facts, "\n".join(lines), as_json)
 
@@ -28,22 +30,27 @@ def info(model: Model, as_json: Json = False) -> None:
 def summary(model: Any, rows: int | None) -> str:
     """Say in one line what a model is and what it captures."""
     name = type(model).__name__
-    if not hasattr(model, "n_components_"):
+    if not is_model(model):
+        return f"{one_line(repr(model))}: a part of models, and no model."
+    if not is_fitted(model):
         return f"{name}, not fitted."
     kernel = f" with {model.kernel_!r}" if hasattr(model, "kernel_") else ""
     of = "" if rows is None else f" of {rows} rows"
     columns = f" of {model.n_features_in_} numbers" if hasattr(model, "n_features_in_") else ""
     kept = float(model.explained_variance_ratio_.sum())
-    plural = "s keep" if model.n_components_ != 1 else " keeps"
-    return f"{name}{kernel}: {model.n_components_} component{plural} {kept:.1%} of the variance{of}{columns}."
+    components = len(model.eigenvalues_)
+    plural = "s keep" if components != 1 else " keeps"
+    return f"{name}{kernel}: {components} component{plural} {kept:.1%} of the variance{of}{columns}."
 
 
 def texts_of(model: Any) -> list[tuple[str, str]]:
     """List what a model tells about itself, each as a name and a sentence."""
-    if not hasattr(model, "n_components_"):
+    if not is_model(model):
+        return []
+    if not is_fitted(model):
         return [("parameters", repr(model))]
     ratios = ", ".join(f"{ratio:.1%}" for ratio in model.explained_variance_ratio_[:8])
-    more = ", ..." if model.n_components_ > 8 else ""
+    more = ", ..." if len(model.eigenvalues_) > 8 else ""
     found = [("variance", ratios + more)]
     for name, attribute in (("certificate", "certificate_"), ("plan", "plan_"), ("way back", "preimage_")):
         value = getattr(model, attribute, None)
@@ -57,11 +64,11 @@ def texts_of(model: Any) -> list[tuple[str, str]]:
 
 def facts_of(model: Any) -> dict[str, Any]:
     """Return what a model tells about itself, for machines."""
-    facts: dict[str, Any] = {"class": type(model).__name__, "fitted": hasattr(model, "n_components_")}
+    facts: dict[str, Any] = {"class": type(model).__name__, "fitted": is_model(model) and is_fitted(model)}
     if not facts["fitted"]:
-        return facts
+        return facts | {"parameters": repr(model)}
     facts |= {
-        "n_components": model.n_components_,
+        "n_components": len(model.eigenvalues_),
         "explained_variance_ratio": model.explained_variance_ratio_,
         "captured": float(model.explained_variance_ratio_.sum()),
         "n_features": getattr(model, "n_features_in_", None),

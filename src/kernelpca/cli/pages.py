@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kernelpca.cli.apply import load
+from kernelpca.cli.models import load_fitted
 from kernelpca.cli.options import Data, Force, Header, Json, Key, Model
 from kernelpca.cli.tables import check_output, open_for
 from kernelpca.cli.words import say
@@ -46,7 +46,7 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
             raise ValueError(f"{out}: a page is an .html file.")
         check_output(out, force, model, data)
         make, shape = getattr(import_module(module), name), read_shape(image)
-        fitted = load(model)
+        fitted = load_fitted(model, "transform")
         table = open_for(fitted, data, key, header)
         named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
         text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem)
@@ -60,7 +60,7 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
 
 report = page_command(
     "report",
-    "kernelpca.pages.report",
+    "kernelpca.pages.model_report",
     "Write a page about a model and data: plan, certificate, scores, reconstructions, outliers.",
 )
 explore = page_command(
@@ -75,6 +75,6 @@ def read_shape(text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
     parts = text.lower().replace(",", "x").split("x")
-    if len(parts) not in (2, 3) or not all(part.strip().isdigit() for part in parts):
+    if len(parts) not in (2, 3) or not all(part.strip().isdecimal() for part in parts):
         raise ValueError(f"--image {text}: write height x width, such as 28x28, or 32x32x3 for colors.")
     return tuple(int(part) for part in parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,10 +20,10 @@ LEAST_ROWS = 256
 
 
 def names_in(text: str | None) -> list[str] | None:
-    """Return the names in a list with commas."""
+    """Return the names in a list with commas; of nothing at all, the name of a column without one."""
     if text is None:
         return None
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()] or [""]
 
 
 def open_table(
@@ -50,7 +51,7 @@ def open_table(
     from kernelpca.io.protocol import TextColumns
     from kernelpca.io.reading import unread
 
-    wanted: list[str | int] | None = None
+    wanted: list[int] | None = None
     if columns is not None or exclude is not None:
         have = unread(path, None, key, header).file_columns
         wanted = _choose(path, have, columns, exclude)
@@ -64,55 +65,63 @@ def open_table(
         ) from error
     if table.is_lazy:
         return table
-    missing = rows_with_missing(table.values)
-    if not missing.size:
-        return table
-    if drop_missing:
-        import numpy as np
+    import numpy as np
 
-        return Table(np.delete(np.asarray(table.values), missing, axis=0), table.columns, table.path)
-    raise ValueError(explain_missing(path, table, missing, drop_missing is not None))
+    missing = rows_with(np.isnan, table.values)
+    if missing.size and drop_missing:
+        table = Table(np.delete(np.asarray(table.values), missing, axis=0), table.columns, table.path)
+    elif missing.size:
+        may_drop = drop_missing is not None
+        remedy = f"{'Leave those rows out with --drop-missing, or fill' if may_drop else 'Fill or remove'} them first."
+        raise ValueError(explain_rows(path, table, missing, np.isnan, "missing", remedy))
+    infinite = rows_with(np.isinf, table.values)
+    if infinite.size:
+        remedy = "Replace them by numbers, or remove those rows first."
+        raise ValueError(explain_rows(path, table, infinite, np.isinf, "infinite", remedy))
+    return table
 
 
-def _choose(path: Path, have: Any, columns: list[str] | None, exclude: list[str] | None) -> list[str | int]:
-    """Return the columns that are wanted, by name or, where a file has no names, by number."""
-    known: list[str | int] = list(range(have)) if isinstance(have, int) else list(have)
-    for name in [*(columns or ()), *(exclude or ())]:
-        if name not in known and not (name.isdigit() and int(name) < len(known)):
-            shown = ", ".join(map(str, known[:12])) + (", ..." if len(known) > 12 else "")
+def _choose(path: Path, have: Any, columns: list[str] | None, exclude: list[str] | None) -> list[int]:
+    """Return the numbers of the columns that are wanted, by name or number."""
+    from kernelpca.io.protocol import check_once
+
+    known = list(map(str, range(have) if isinstance(have, int) else have))
+    asked = [*(columns or ()), *(exclude or ())]
+    check_once(path, known, asked)
+    places = {str(i): i for i in range(len(known))} | {name: i for i, name in enumerate(known)}
+    for name in asked:
+        if name not in places:
+            shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
             raise ValueError(f"{path} has no column {name!r}; it has {shown}.")
-    place = {name: name if name in known else known[int(name)] for name in [*(columns or ()), *(exclude or ())]}
-    taken = known if columns is None else [place[name] for name in columns]
-    left_out = {place[name] for name in exclude or ()}
-    return [name for name in taken if name not in left_out]
+    left_out = {places[name] for name in exclude or ()}
+    taken = range(len(known)) if columns is None else dict.fromkeys(places[name] for name in columns)
+    chosen = [i for i in taken if i not in left_out]
+    times = Counter(known[i] for i in chosen)
+    check_once(path, known, [name for name in times if times[name] > 1])
+    return chosen
 
 
-def rows_with_missing(values: np.ndarray) -> np.ndarray:
-    """(n, d) -> numbers of the rows in which something is missing, a block at a time."""
+def rows_with(test: Any, values: np.ndarray) -> np.ndarray:
+    """(n, d) -> numbers of the rows in which some value passes a test, a block at a time."""
     import numpy as np
 
     from kernelpca.tiles import blocks
 
     parts = blocks(len(values), max(BLOCK // max(values.shape[1], 1), 1))
-    found = [np.flatnonzero(np.isnan(values[part]).any(axis=1)) + part.start for part in parts]
+    found = [np.flatnonzero(test(values[part]).any(axis=1)) + part.start for part in parts]
     return np.concatenate([np.empty(0, int), *found])
 
 
-def explain_missing(path: Path, table: Table, missing: np.ndarray, may_drop: bool) -> str:
-    """Say how many values are missing, where, and what to do."""
-    import numpy as np
-
-    holes = np.isnan(table.values[missing])
+def explain_rows(path: Path, table: Table, rows: np.ndarray, test: Any, what: str, remedy: str) -> str:
+    """Say how many values pass a test, where, and what to do."""
+    holes = test(table.values[rows])
     counts = holes.sum(axis=0)
     worst = counts.argsort()[::-1][: min(SHOWN, int((counts > 0).sum()))]
     label = table.columns or [f"column {i}" for i in range(table.shape[1])]
     columns = ", ".join(f"{label[i]} ({counts[i]})" for i in worst) + (", ..." if (counts > 0).sum() > SHOWN else "")
-    rows = ", ".join(map(str, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
-    remedy = (
-        "Leave those rows out with --drop-missing, or fill them first." if may_drop else "Fill or remove them first."
-    )
+    shown = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
     return (
-        f"{path} has {int(holes.sum())} missing values in {len(missing)} of {table.shape[0]} rows (rows {rows}, "
+        f"{path} has {int(holes.sum())} {what} values in {len(rows)} of {table.shape[0]} rows (rows {shown}, "
         f"counted from 0), in columns {columns}. {remedy}"
     )
 
@@ -123,7 +132,14 @@ def open_for(model: Any, path: Path, key: str | None = None, header: bool | None
     return open_named(path, None if names is None else [str(name) for name in names], model.n_features_in_, key, header)
 
 
-def open_named(path: Path, names: list[str] | None, count: int, key: str | None, header: bool | None) -> Table:
+def open_named(
+    path: Path,
+    names: list[str] | None,
+    count: int,
+    key: str | None,
+    header: bool | None,
+    what: str = "columns that the model was fitted on",
+) -> Table:
     """Open rows of so many columns; those with these names, where the file has names, else in their order."""
     from kernelpca.io.reading import unread
 
@@ -132,7 +148,7 @@ def open_named(path: Path, names: list[str] | None, count: int, key: str | None,
         missing = [name for name in names if name not in have]
         if missing:
             raise ValueError(
-                f"{path} lacks {len(missing)} of the {len(names)} columns that the model was fitted on: "
+                f"{path} lacks {len(missing)} of the {len(names)} {what}: "
                 f"{', '.join(missing[:SHOWN])}{', ...' if len(missing) > SHOWN else ''}. It has "
                 f"{', '.join(map(str, have[:SHOWN]))}{', ...' if len(have) > SHOWN else ''}."
             )
@@ -147,20 +163,50 @@ def open_named(path: Path, names: list[str] | None, count: int, key: str | None,
 
 def check_output(path: Path, force: bool, *inputs: Path) -> None:
     """Refuse an output that is there already, before anything is computed."""
+    from kernelpca.io.writing import check_replaceable
+
     if any(path.resolve() == other.resolve() for other in inputs):
         raise ValueError(f"{path} is an input of this command: write to another file.")
     if path.exists() and not force:
         raise FileExistsError(f"{path} is there already: give another name, or --force to replace it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
+    check_replaceable(path)
+
+
+def check_table_output(path: Path, force: bool, *inputs: Path) -> None:
+    """Refuse an output of rows that cannot be written, before anything is computed."""
+    from kernelpca.io.writing import check_format
+
+    check_format(path)
+    check_output(path, force, *inputs)
+
+
+def check_model_output(path: Path, force: bool, *inputs: Path) -> None:
+    """Refuse a model file that would be there already, or be taken for data by its name."""
+    from kernelpca.io.reading import FORMATS
+
+    if path.suffix.lower() in FORMATS:
+        raise ValueError(
+            f"{path}: {path.suffix} is a format of data, for which a model must not be taken. Give another name, such "
+            f"as {path.with_suffix('.kpca').name}."
+        )
+    check_output(path, force, *inputs)
 
 
 def write_applied(
-    path: Path, method: Any, table: Table, names: list[str] | None, model_path: Path, verb: str, force: bool
+    path: Path,
+    method: Any,
+    table: Table,
+    names: list[str] | None,
+    asked: tuple[str, str | None, bool | None],
+    model_path: Path,
+    force: bool,
 ) -> None:
     """Write what a method of a model makes of a table, block by block, with a bar.
 
-    Blocks that an interrupted run has finished are not computed again.
+    Blocks that an interrupted run has finished are not computed again, if it was `asked` for the same: verb, array of
+    the file, and whether it begins with names.
     """
     from kernelpca.cli.words import bar
     from kernelpca.io import Computed, write_data
@@ -171,22 +217,18 @@ def write_applied(
     else:
         rows = max(BLOCK // max(table.shape[1], 1), LEAST_ROWS)
         values = Computed(lambda block: method(Rows(block, table.columns)), table.values, rows)
-    with bar(verb) as done:
-        write_data(path, values, columns=names, key=_key(verb, model_path, table), force=force, done=done)
+    with bar(asked[0]) as done:
+        write_data(path, values, columns=names, key=_key(asked, model_path, table), force=force, done=done)
 
 
-def _key(verb: str, model_path: Path, table: Table) -> str:
-    """Return what results depend on: the model, the data, and what is done."""
-    data = Path(table.path).stat()
-    facts = [
-        verb,
-        str(model_path.stat().st_size),
-        str(data.st_size),
-        str(data.st_mtime_ns),
-        table.path,
-        str(table.columns),
-    ]
-    digest = sha256("\0".join(facts).encode())
+def _key(asked: tuple[str, str | None, bool | None], model_path: Path, table: Table) -> str:
+    """Return what results depend on: this library, the model, the data, and what is done."""
+    from kernelpca import __version__
+
+    data = Path(table.path)
+    files = sorted(file for file in data.rglob("*") if file.is_file()) if data.is_dir() else [data]
+    states = [(str(file.relative_to(data)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    digest = sha256(repr((__version__, asked, table.path, table.columns, states)).encode())
     with model_path.open("rb") as file:
         while block := file.read(2**20):
             digest.update(block)

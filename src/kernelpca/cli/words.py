@@ -18,7 +18,7 @@ def show_warnings() -> Iterator[None]:
     """Within the block, write each warning as one line."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sys.stderr.write(f"Warning: {' '.join(str(message).split())}\n")
+        sys.stderr.write(f"Warning: {one_line(message)}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -29,7 +29,18 @@ def show_warnings() -> Iterator[None]:
 
 def say(facts: dict[str, Any], text: str, as_json: bool) -> None:
     """Write what came out: facts for machines, or text for people."""
-    sys.stdout.write((json.dumps(facts, default=_plain, indent=2) if as_json else text) + "\n")
+    shown = json.dumps(facts, default=_plain, indent=2) if as_json else "\n".join(map(printable, text.split("\n")))
+    sys.stdout.write(shown + "\n")
+
+
+def printable(text: str) -> str:
+    """Return a text in which nothing moves a cursor or hides: other characters than those one sees are replaced."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def one_line(message: Any) -> str:
+    """Return a message as one line that is safe to print."""
+    return printable(" ".join(str(message).split()))
 
 
 def _plain(value: Any) -> Any:

@@ -66,7 +66,11 @@ def with_pursuit(plan: Plan, pursuit: Pursuit | None, n: int, k: int) -> Plan:
             f"{readable_bytes(plan.predicted_bytes)} of the square solution; {readable_bytes(plan.memory_limit)} are "
             "granted. Ask for fewer components (n_components), or raise memory_limit."
         )
-    then = f"{plan.reason}; from there {type(pursuit.dual_solver).__name__} goes on to {pursuit.objectives[0]!r}"
+    goal = repr(pursuit.objectives[0])
+    if pursuit.sparsity is not None:
+        kind = type(pursuit.objectives[0]).__name__
+        goal = f"{kind} with the epsilon that leaves out {pursuit.sparsity:.0%} of the rows"
+    then = f"{plan.reason}; from there {type(pursuit.dual_solver).__name__} goes on to {goal}"
     return replace(plan, reason=then, predicted_bytes=plan.predicted_bytes + needed, predicted_seconds=None)
 
 

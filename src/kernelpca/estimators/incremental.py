@@ -21,6 +21,7 @@ from kernelpca.estimators.mapped import choose_map, rows_under
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.row_map import RowMap
 from kernelpca.estimators.training import Training
+from kernelpca.estimators.way_back import check_preimage
 from kernelpca.features import FeatureMap, Nystrom
 from kernelpca.features.moments import Moments, gather
 from kernelpca.kernels import as_kernel
@@ -259,6 +260,7 @@ class IncrementalKernelPCA(KernelPCA):
         with one_blas_thread:
             if first:
                 self.kernel_ = clone(as_kernel(self.kernel)).resolve(rows, weights)
+                check_preimage(self.preimage, self.kernel_, approximation, rows)
                 self._keep(self._begin(approximation, rows, callback))
             self._keep(self._stream.add(rows, weights, self.forget))
 

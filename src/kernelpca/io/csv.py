@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from csv import reader as lines_of
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,6 +18,7 @@ from kernelpca.io.protocol import BadFile, Reader
 
 STEP = 2**20  # bytes between two places of the index
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")
+QUOTED = re.compile(r'(^|[,;\t])\s*"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
@@ -27,19 +30,47 @@ class Csv(Reader):
     edges: tuple[int, ...] = field(default=(), repr=False)
 
     @cached_property
-    def head(self) -> tuple[str, tuple[str, ...] | None, int]:
-        """What separates, names of columns, and how many there are."""
+    def head(self) -> tuple[str, tuple[str, ...] | None, int, bool]:
+        """What separates, names of columns, how many there are, and whether the names could be numbers as well."""
         with Path(self.path).open("rb") as file:
-            first = file.readline().decode("utf-8-sig", errors="replace").rstrip("\r\n")
+            line = file.readline()
             more = bool(file.readline().strip())
+        if line.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in line:
+            raise BadFile(
+                f"{self.path} is no text in UTF-8; it looks like UTF-16. Convert it: iconv -f UTF-16 -t UTF-8 old.csv "
+                '> new.csv, or save it as "CSV UTF-8" where it was made.'
+            )
+        first = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
         if not first:
             raise BadFile(f"{self.path} is empty, or begins with an empty line.")
-        mark = max(",;\t", key=first.count)
-        cells = [cell.strip() for cell in first.split(mark)]
-        named = any(not _is_value(cell) for cell in cells) if self.header is None else self.header
+        bare = QUOTED.sub(r'\1"', first)  # what is quoted is a name, and does not separate
+        mark = max(",;\t", key=bare.count)
+        cells = [cell.strip() for cell in bare.split(mark)]
+        counted = self.header is None and is_numbering(cells)
+        named = counted or any(not _is_value(cell) for cell in cells) if self.header is None else self.header
         if named and not more:
             raise BadFile(f"{self.path} has names of columns and no rows. (header=False says that these are numbers.)")
-        return mark, tuple(cell.strip('"') for cell in cells) if named else None, len(cells)
+        names = tuple(cell.strip() for cell in next(lines_of([first], delimiter=mark, skipinitialspace=True)))
+        return mark, names if named else None, len(names), counted
+
+    def doubts(self) -> Iterator[str]:
+        """Say what was guessed, or looks like a mistake, in the names of the chosen columns."""
+        mark, names, _, counted = self.head
+        if names is None:
+            return
+        if counted:
+            shown = mark.join(names[:5]) + (f"{mark}..." if len(names) > 5 else "")
+            yield (
+                f"{self.path} begins with {shown}: taken for the numbers of its columns, not for a row. header=True "
+                "says that they are, header=False that it is a row (--header and --no-header on the command line)."
+            )
+        for place in self.chosen:
+            if not names[place]:
+                yield (
+                    f"{self.path} has a column without a name, column {place} counted from 0, such as pandas writes "
+                    "for the index of a table. It is read like the others; if it is none of the data leave it out: "
+                    "columns=[...], or --exclude '' on the command line."
+                )
 
     @cached_property
     def index(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -117,6 +148,16 @@ class Csv(Reader):
 def count_lines(text: bytes) -> int:
     """Count the lines that are not empty."""
     return sum(1 for line in text.split(b"\n") if line and line != b"\r")
+
+
+def is_numbering(cells: Sequence[str]) -> bool:
+    """Whether cells count columns from 0 or 1, as pandas does above a table without names; one may be empty before.
+
+    A single number is none: a column of numbers begins with 0 or 1 too often.
+    """
+    index = bool(cells) and not cells[0]
+    count = list(cells[index:])
+    return len(cells) > 1 and any(count == [str(i + first) for i in range(len(count))] for first in (0, 1))
 
 
 def _is_value(cell: str) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelpca.extras import require
 from kernelpca.io.columns import as_matrix, common_type, numpy_type
-from kernelpca.io.protocol import BadFile, Reader
+from kernelpca.io.protocol import BadFile, Reader, check_once
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Parquet(Reader):
     """A parquet file, or a folder of them."""
 
     @cached_property
-    def facts(self) -> tuple[tuple[str, ...], np.dtype, tuple[int, ...], tuple[tuple[str, int], ...]]:
-        """Names, common type of the chosen columns, first rows of the row groups, and where each is."""
+    def facts(self) -> tuple[tuple[str, ...], list[dict[str, Any]], tuple[int, ...], tuple[tuple[str, int], ...]]:
+        """Names, types of all columns in each file, first rows of the row groups, and where each is."""
         parquet = require("pyarrow.parquet", "io", "Reading parquet files")
         files = sorted(Path(self.path).glob("*.parquet")) if Path(self.path).is_dir() else [Path(self.path)]
         edges, places, names = [0], [], None
@@ -36,6 +36,7 @@ class Parquet(Reader):
             types.append({part.name: numpy_type(part.type) for part in schema})
             if names is None:
                 names = tuple(schema.names)
+                check_once(file, names, names)
             elif tuple(schema.names) != names:
                 raise BadFile(f"{file} has other columns than {files[0]}: give files of one table.")
             for group in range(metadata.num_row_groups):
@@ -43,10 +44,7 @@ class Parquet(Reader):
                 places.append((str(file), group))
         if names is None:
             raise BadFile(f"{self.path} has no parquet files in it.")
-        chosen = [names[i] for i in self.among(names)]
-        kinds = [common_type(self.path, {name: of[name] for name in chosen}) for of in types]
-        dtype = np.result_type(*kinds)
-        return names, dtype, tuple(edges), tuple(places)
+        return names, types, tuple(edges), tuple(places)
 
     @property
     def rows(self) -> int:
@@ -58,10 +56,11 @@ class Parquet(Reader):
         """Names of all columns."""
         return self.facts[0]
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype:
-        """The type of the numbers."""
-        return self.facts[1]
+        """A type that holds the numbers of the chosen columns."""
+        chosen = self.columns or ()
+        return np.result_type(*(common_type(self.path, {name: of[name] for name in chosen}) for of in self.facts[1]))
 
     @property
     def step(self) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +30,18 @@ class TextColumns(BadFile):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.wrong, self.good)  # workers send errors as pickles
+
+
+def check_once(path: str | Path, have: Sequence[str], wanted: Iterable[str | int]) -> None:
+    """Refuse names of columns that stand for more than one."""
+    times, asked = Counter(have), set(wanted)
+    for name in times:
+        if times[name] > 1 and name in asked:
+            places = " and ".join(str(i) for i, other in enumerate(have) if other == name)
+            raise BadFile(
+                f"{path} has {times[name]} columns named {name!r} (columns {places}, counted from 0), so that it is "
+                "not known which one is meant: rename one, or choose columns by their numbers."
+            )
 
 
 def _some(names: list[str]) -> str:
@@ -90,6 +104,8 @@ class Reader(ABC):
 
     def among(self, have: Sequence[str] | int) -> tuple[int, ...]:
         """Return the numbers of the wanted columns among those of the file, given by name or only counted."""
+        if not isinstance(have, int):
+            check_once(self.path, have, have if self.wanted is None else self.wanted)
         count = have if isinstance(have, int) else len(have)
         if self.wanted is None:
             return tuple(range(count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,8 @@ def open_data(
     key : str, optional
         Which array, of a file with several (.npz, .h5, .zarr).
     header : bool, optional
-        Whether the first line of a text file has names of columns; None to guess: it has if any of them is no number.
+        Whether the first line of a text file has names of columns; None to guess: it has if any of them is no number,
+        or if they count from 0 or 1.
     chunks : int, "auto" or None, default=None
         Rows of a chunk of the Dask array that the file becomes, or "auto" for some that make about 32 MB. None for an
         array in memory, if it takes at most an eighth of what is free (.npy is mapped into memory and takes none),
@@ -93,6 +95,8 @@ def reader_of(
     if not all(reader.shape):
         raise BadFile(f"{path} has {reader.shape[0]} rows of {reader.shape[1]} columns: there is nothing to work on.")
     if isinstance(reader, Csv):
+        for doubt in reader.doubts():
+            warnings.warn(doubt, UserWarning, stacklevel=3)
         offsets, edges = reader.index
         reader = replace(reader, offsets=offsets, edges=edges)
     return reader

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.atomic import write_atomically
+from kernelpca.atomic import write_atomically, writing_atomically
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
+from kernelpca.io.csv import is_numbering
 from kernelpca.tiles import blocks
 
+STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
 BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
 Done = Callable[[int, int], None]
 Blocks = Iterator[np.ndarray]
@@ -51,13 +53,10 @@ def write_data(
         Told `done(blocks, all_blocks)` after each block.
     """
     path = Path(path)
-    write = WRITERS.get(path.suffix.lower())
-    if write is None:
-        raise ValueError(
-            f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be written. Formats: {', '.join(WRITERS)}."
-        )
+    check_format(path)
     if path.exists() and not force:
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
+    check_replaceable(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
     values = values if hasattr(values, "__dask_graph__") or isinstance(values, Computed) else np.asarray(values)
@@ -76,11 +75,25 @@ def write_data(
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
     cut = values.chunks[0] if hasattr(values, "__dask_graph__") else getattr(values, "block_rows", None)
-    with staged(path, key, [shape, str(dtype), cut]) as stage:
+    with explained(path, key), staged(path, key, [shape, str(dtype), cut]) as stage:
         parts = stage.finished(values, done)
         with replacing(path) as new:
-            write(new, parts, shape, dtype, names)
+            WRITERS[path.suffix.lower()](new, parts, shape, dtype, names)
     return path
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name whose suffix tells no format that can be written."""
+    if path.suffix.lower() not in WRITERS:
+        raise ValueError(
+            f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be written. Formats: {', '.join(WRITERS)}."
+        )
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to put anything in the place of a folder, unless it is a zarr store in the place of another."""
+    if path.is_dir() and not (path.suffix.lower() == ".zarr" and any((path / name).exists() for name in STORE)):
+        raise IsADirectoryError(f"{path} is a folder, and folders are not replaced: give another name.")
 
 
 class Stage:
@@ -101,7 +114,7 @@ class Stage:
             def compute(array: np.ndarray | Computed, missing: list[int]) -> Iterator[tuple[int, np.ndarray]]:
                 return ((i, array[cut[i]]) for i in missing)
 
-        missing = [i for i in range(count) if not self._path(i).exists()]
+        missing = [i for i in range(count) if not self._is_whole(i)]
         if done is not None:
             done(count - len(missing), count)
         for so_far, (i, block) in enumerate(compute(values, missing), 1):
@@ -113,12 +126,38 @@ class Stage:
     def _path(self, i: int) -> Path:
         return self.folder / f"{i:08d}.npy"
 
+    def _is_whole(self, i: int) -> bool:
+        try:
+            np.load(self._path(i), mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError):  # it is not there, or shorter than its header says
+            return False
+        return True
+
     def _keep(self, i: int, block: np.ndarray) -> None:
-        path = self._path(i)
-        unfinished = path.with_suffix(".part")
-        with unfinished.open("wb") as file:
-            np.save(file, block.reshape(len(block), -1), allow_pickle=False)
-        unfinished.replace(path)
+        block = np.ascontiguousarray(block.reshape(len(block), -1))
+        with writing_atomically(self._path(i)) as file:  # np.save would not notice that the end was not written
+            np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(block))
+            file.write(block.data)
+
+
+@contextmanager
+def explained(path: Path, key: str | None) -> Iterator[None]:
+    """Name the file in what the disk says, and where finished blocks are."""
+    try:
+        yield
+    except OSError as error:
+        cause = error.strerror or " ".join(str(error).split())
+        kept = "What was there before is as it was."
+        if key is not None and blocks_of(path).exists():
+            kept = f"Finished blocks are kept in {blocks_of(path)}: the same again goes on from there."
+        told = OSError(f"{path} was not written: {cause}. {kept}")
+        told.errno = error.errno
+        raise told from error
+
+
+def blocks_of(path: Path) -> Path:
+    """Return the folder of a file's finished blocks."""
+    return path.with_name(f".{path.name}.blocks")
 
 
 @contextmanager
@@ -127,7 +166,7 @@ def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
 
     They are used again only by a run with the same key whose values have the same `form`: shape, type and blocks.
     """
-    folder = path.with_name(f".{path.name}.blocks")
+    folder = blocks_of(path)
     note, mark = folder / "key.json", sha256(json.dumps([key, form]).encode()).hexdigest()
     if folder.exists() and (key is None or not note.exists() or note.read_text() != mark):
         shutil.rmtree(folder)
@@ -144,21 +183,32 @@ def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to, which becomes `path` at the end; after an error all is as it was."""
-    new = path.with_name(f".{path.stem}.new{path.suffix}")
+    """Give a name to write to, which becomes `path` at the end; after an error all is as it was.
+
+    A folder is put aside until the new one is in its place.
+    """
+    new, old = (path.with_name(f".{path.stem}.{name}{path.suffix}") for name in ("new", "old"))
+    _settle(old, path)
     _remove(new)
     try:
         yield new
         if path.is_dir():
-            shutil.rmtree(path)
+            path.rename(old)
         new.replace(path)
-    except BaseException:
+    finally:
+        _settle(old, path)
         _remove(new)
-        raise
+
+
+def _settle(old: Path, path: Path) -> None:
+    """Bring back what was put aside, unless something else has taken its place."""
+    if old.exists() and not path.exists():
+        old.rename(path)
+    _remove(old)
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
@@ -188,8 +238,11 @@ def _csv(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, nam
     labels = names or [str(i) for i in range(shape[1])]
     schema = arrow.schema([(label, arrow.from_numpy_dtype(dtype)) for label in labels])
     options = csv.WriteOptions(include_header=names is not None)
-    with csv.CSVWriter(str(path), schema, write_options=options) as writer:
-        for part in parts:
+    with path.open("wb") as file, csv.CSVWriter(file, schema, write_options=options) as writer:
+        for i, part in enumerate(parts):
+            if not i and names is None and is_numbering([f"{value:g}" for value in part[0]]):
+                file.write(",".join(f"{value:.1f}" for value in part[0]).encode() + b"\n")  # 0.0 is never a name
+                part = part[1:]
             writer.write_table(_arrow(arrow, part, schema))
 
 
@@ -206,8 +259,12 @@ def _arrow(arrow: Any, part: np.ndarray, schema: Any) -> Any:
 
 
 def _hdf5(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
-    with require("h5py", "io", "Writing HDF5 files").File(path, "w") as file:
-        _fill(file.create_dataset("X", shape, dtype, chunks=True), parts, names)
+    h5py = require("h5py", "io", "Writing HDF5 files")
+    try:
+        with h5py.File(path, "w") as file:
+            _fill(file.create_dataset("X", shape, dtype, chunks=True), parts, names)
+    except RuntimeError as error:  # what h5py says of a disk that is full in the end
+        raise OSError(str(error)) from error
 
 
 def _zarr(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
 from kernelpca.kernels.products import dot, squared_norms
 from kernelpca.kernels.slopes import Slopes
 
@@ -93,7 +93,8 @@ class _ScaledDot(HasGamma):
         return T
 
     def _number_coef0(self) -> float:
-        if not isinstance(self.coef0, int | float | np.number) or not np.isfinite(self.coef0):
+        known = isinstance(self.coef0, int | float | np.number) and not isinstance(self.coef0, bool)
+        if not known or not abs(self.coef0) < np.inf:
             raise ValueError(f"{type(self).__name__}(coef0={self.coef0!r}): coef0 must be a finite number.")
         return float(self.coef0)
 
@@ -119,41 +120,44 @@ class Polynomial(_ScaledDot):
     @property
     def positive_definite(self) -> bool:  # type: ignore[override]
         """True for whole exponents and coef0 >= 0."""
-        return float(self.degree).is_integer() and self.coef0 >= 0
+        return self._number_degree().is_integer() and self._number_coef0() >= 0
 
     def profile(self, T: np.ndarray) -> np.ndarray:
         """Write t^degree."""
-        if not isinstance(self.degree, int | float | np.number) or not 0 < self.degree < np.inf:
-            raise ValueError(f"Polynomial(degree={self.degree!r}): degree must be a positive number, such as 2 or 3.")
-        if float(self.degree).is_integer():
-            return np.power(T, int(self.degree), out=T)
+        degree = self._number_degree()
+        if degree.is_integer():
+            return np.power(T, int(degree), out=T)
         if T.min(initial=0.0) < 0:
             raise ValueError(
                 f"Polynomial(degree={self.degree!r}): a power that is no whole number is undefined for negative "
                 f"gamma x'y + coef0 (smallest: {T.min():.3g}). Use a whole degree, or raise coef0."
             )
-        return np.power(T, self.degree, out=T)
+        return np.power(T, degree, out=T)
 
     def rise(self, T: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return degree t^(degree - 1); below degree 1 it has no bound at t = 0, and t counts as sqrt(eps) at least."""
-        if float(self.degree).is_integer():
-            return int(self.degree) * np.power(T, int(self.degree) - 1, out=T)
-        if self.degree < 1:
+        degree = self._number_degree()
+        if degree.is_integer():
+            return int(degree) * np.power(T, int(degree) - 1, out=T)
+        if degree < 1:
             np.maximum(T, np.sqrt(np.finfo(T.dtype).eps), out=T)
-        return float(self.degree) * np.power(T, float(self.degree) - 1.0, out=T)
+        return degree * np.power(T, degree - 1.0, out=T)
 
     @property
     def tells_product(self) -> bool:  # type: ignore[override]
         """True for odd whole exponents."""
-        return float(self.degree) % 2 == 1
+        return self._number_degree() % 2 == 1
 
     def products_from(self, values: np.ndarray) -> np.ndarray:
         """Dot products: the root, with its sign, less coef0 and over gamma."""
         if not self.tells_product:
             return super().products_from(values)
         values = np.asarray(values, dtype=np.float64)
-        root = np.copysign(np.abs(values) ** (1.0 / self.degree), values)
+        root = np.copysign(np.abs(values) ** (1.0 / self._number_degree()), values)
         return (root - self._number_coef0()) / self.number()
+
+    def _number_degree(self) -> float:
+        return check_positive(self.degree, "degree", self, "a positive number, such as 2 or 3")
 
 
 class Sigmoid(_ScaledDot):

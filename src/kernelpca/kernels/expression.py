@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Mapping
+from functools import reduce
 from inspect import signature
+from operator import add, mul
 from typing import Any
 
 from kernelpca.kernels.base import Kernel
 from kernelpca.parts import explain_unknown
 
-LONGEST, DEEPEST, LARGEST = 1000, 40, 1e300  # characters, operations within operations, and numbers
+LONGEST, DEEPEST, MOST, LARGEST = 1000, 40, 100, 1e300  # characters, operations within others and in all, numbers
 GRAMMAR = (
     "Write names of kernels with parameters in parentheses, joined by + and *, such as 'rbf(gamma=0.1) + 2*linear'; "
     "normalize(...) and rbf_of(..., gamma=...) take a kernel."
@@ -66,14 +68,15 @@ class _Reading:
 
     def __init__(self, text: str, makers: Makers, aliases: dict[str, str]) -> None:
         self.text, self.makers, self.aliases = text, makers, aliases
+        self.operations = 0
 
     def value(self, node: ast.expr, depth: int) -> Kernel | float:
         """Return the kernel or the number that a part of the text stands for."""
         if depth > DEEPEST:
             raise KernelSyntaxError(f"The kernel's text has more than {DEEPEST} operations within one another.")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-            left, right = self.value(node.left, depth + 1), self.value(node.right, depth + 1)
-            return left + right if isinstance(node.op, ast.Add) else left * right
+            first, *others = (self.value(part, depth + 1) for part in self._side_by_side(node))
+            return reduce(add if isinstance(node.op, ast.Add) else mul, others, first)
         if isinstance(node, ast.Name):
             return self._named(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -82,6 +85,18 @@ class _Reading:
         if isinstance(number, int | float) and not isinstance(number, bool):
             return float(number)
         raise KernelSyntaxError(f"{self._quote(node)} is no kernel and no number. {GRAMMAR}")
+
+    def _side_by_side(self, node: ast.BinOp) -> list[ast.expr]:
+        """Return the terms of a sum, or the factors of a product, in their order."""
+        kind, found = type(node.op), []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp) and isinstance(left.op, kind):
+            found.append(left.right)
+            left = left.left
+        self.operations += len(found)
+        if self.operations > MOST:
+            raise KernelSyntaxError(f"The kernel's text has more than {MOST} sums and products.")
+        return [left, *reversed(found)]
 
     def _named(self, name: str) -> Kernel:
         if name not in self.makers:
@@ -130,15 +145,16 @@ class _Reading:
 
     def _literal(self, node: ast.expr) -> Any:
         """Return a constant, or a number with a sign; else nothing."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            inner = self._literal(node.operand)
-            if isinstance(inner, int | float) and not isinstance(inner, bool):
-                return -inner if isinstance(node.op, ast.USub) else inner
+        sign, signed = 1, False
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            sign, signed, node = -sign if isinstance(node.op, ast.USub) else sign, True, node.operand
         if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float | str | None):
             return _NOTHING
-        if isinstance(node.value, int | float) and abs(node.value) > LARGEST:
+        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            return _NOTHING if signed else node.value
+        if abs(node.value) > LARGEST:
             raise KernelSyntaxError(f"{self._quote(node)} is too large a number.")
-        return node.value
+        return sign * node.value
 
     def _quote(self, node: ast.expr) -> str:
         return repr(ast.get_source_segment(self.text.strip(), node) or self.text)

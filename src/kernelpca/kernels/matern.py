@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, kve
 
+SMOOTHEST = 1e7  # nu: beyond it the logarithms cancel more digits than the Gaussian differs by, some 1e-7
 FAR = 1e3  # beyond it exp(-z) is zero, and scipy's Bessel function no number
 
 

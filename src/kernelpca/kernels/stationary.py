@@ -11,7 +11,7 @@ from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.inverse import EPS, minus_log, solve_falling
 from kernelpca.kernels.less_one import LessOne
-from kernelpca.kernels.matern import matern_function, singular_slope
+from kernelpca.kernels.matern import SMOOTHEST, matern_function, singular_slope
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
 from kernelpca.kernels.slopes import Slopes
@@ -275,7 +275,7 @@ class Matern(Radial):
     Parameters
     ----------
     nu : float, default=1.5
-        Smoothness; 0.5, 1.5 and 2.5 are computed in closed form.
+        Smoothness, up to 1e7; 0.5, 1.5 and 2.5 are computed in closed form.
     gamma : float, "scale" or "median", default="scale"
         Inverse squared width.
     """
@@ -320,7 +320,11 @@ class Matern(Radial):
         return np.sqrt(2.0 * self.number() / mixing(self._number_nu(), draw.uniforms())) * draw.normals()
 
     def _number_nu(self) -> float:
-        return check_positive(self.nu, "nu", self, "a positive number (for nu = infinity use RBF)")
+        allowed = f"a positive number up to {SMOOTHEST:g} (beyond it, and for nu = infinity, use RBF)"
+        nu = check_positive(self.nu, "nu", self, allowed)
+        if nu > SMOOTHEST:
+            raise ValueError(f"Matern(nu={self.nu!r}): nu must be {allowed}.")
+        return nu
 
 
 class Cauchy(Radial):

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from kernelpca.io.table import Table
-from kernelpca.kernels.base import Kernel
-from kernelpca.pages.display import CLASSES, NAMED, check_labels, check_names, check_samples
-from kernelpca.plotting.rows import n_rows, spread_rows, take
+from kernelpca.pages.display import CLASSES, NAMED, as_numbers, check_names, check_samples
+from kernelpca.pages.model_kernels import kernels_of
+from kernelpca.persistence.savable import Savable
+from kernelpca.plotting.rows import check_labels, n_rows, spread_rows, take
 
 SHOWN = 5  # names that a message lists
 LONGEST = 24  # letters of a label in a legend
@@ -50,6 +52,20 @@ class Chosen:
         return [str(row) for row in self.given] if self.what == "texts" else None
 
 
+def check_model(model: Any, page: str) -> None:
+    """Refuse what the function `page` cannot make a page of."""
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "A page is about one model, and a pipeline was given: give its last step and what that is given, "
+            f"{page}(pipeline[-1], pipeline[:-1].transform(X))."
+        )
+    if isinstance(model, type) or not isinstance(model, Savable):
+        raise TypeError(
+            f"{model!r} is no fitted model of kernelpca: give an estimator such as KernelPCA(2).fit(X). "
+            "kernelpca.sklearn.KernelPCA takes the place of scikit-learn's."
+        )
+
+
 def choose(model: Any, X: Any, max_rows: int) -> Chosen:
     """Take at most so many rows of X, spread evenly, and check that they are what the model was fitted on."""
     if isinstance(X, str) or not (hasattr(X, "shape") or hasattr(X, "__len__")):
@@ -61,7 +77,8 @@ def choose(model: Any, X: Any, max_rows: int) -> Chosen:
     _check_names(model, names)
     numbers = spread_rows(total, max_rows)
     given = take(X.values if isinstance(X, Table) else X, numbers)
-    domain = getattr(kernel_of(model), "domain", "real")
+    kernels = kernels_of(model)
+    domain = kernels[0].domain if kernels else "real"
     if domain in ("text", "precomputed"):
         what = {"text": "texts", "precomputed": "rows of a kernel matrix"}[domain]
         return Chosen(numbers, total, given, None, what)
@@ -72,16 +89,6 @@ def choose(model: Any, X: Any, max_rows: int) -> Chosen:
     if names is None and known is not None:
         names = [str(name) for name in known]
     return Chosen(numbers, total, rows, rows, "", names)
-
-
-def kernel_of(model: Any) -> Kernel | None:
-    """Return the kernel of a fitted model with its numbers: of several layers the last one's, of linear PCA None."""
-    kernel = getattr(model, "kernel_", None)
-    if kernel is None and hasattr(model, "layers_"):
-        kernel = model.layers_[-1].kernel_
-    if kernel is None and hasattr(model, "_kernel") and model.kernel != "precomputed":
-        kernel = model._kernel()  # of the class with scikit-learn's signature
-    return kernel if isinstance(kernel, Kernel) else None
 
 
 def _check_names(model: Any, names: list[str] | None) -> None:
@@ -97,8 +104,8 @@ def _check_names(model: Any, names: list[str] | None) -> None:
             f"has {_some(names)}: give the same columns."
         )
     raise ValueError(
-        f"X has other columns than those that the model was fitted on, or the same in another order: give "
-        f"X[{_some(wanted)}]."
+        "X has other columns than those that the model was fitted on, or the same in another order: give "
+        "X[list(model.feature_names_in_)]."
     )
 
 
@@ -132,23 +139,12 @@ def choose_labels(labels: Any, chosen: Chosen) -> Labels | None:
         return None
     array = array[chosen.numbers]
     texts = [str(label) for label in array.tolist()]
-    kinds = len(set(texts))
-    if array.dtype.kind in "iub" and kinds <= CLASSES:
+    array = as_numbers(array)
+    if array.dtype.kind in "iub" and len(set(texts)) <= CLASSES:
         return Labels(texts, array.astype(np.int64) if array.dtype.kind != "b" else np.array(texts), None)
     if array.dtype.kind in "iuf":
         return Labels(texts, None, array.astype(np.float64))
-    quantity = _as_numbers(texts) if kinds > CLASSES else None
-    if quantity is not None:
-        return Labels(texts, None, quantity)
     return Labels(texts, _legible(texts), None)
-
-
-def _as_numbers(texts: list[str]) -> np.ndarray | None:
-    """Read numbers that were given as text, as those of a file are; None where some are none."""
-    try:
-        return np.array([float(text) for text in texts])
-    except ValueError:
-        return None
 
 
 def _legible(texts: list[str]) -> np.ndarray:

@@ -130,23 +130,11 @@ def check_names(names: Any, d: int, given: Any = None) -> list[str] | None:
     return [str(name) for name in names]
 
 
-def check_labels(labels: Any, n: int) -> np.ndarray | None:
-    """Return one label for each of n rows, or None."""
-    if labels is None:
-        return None
-    labels = np.asarray(labels)
-    if labels.shape != (n,):
-        raise ValueError(
-            f"labels has shape {labels.shape} for {n} rows of X: give one label for each row, in the same order."
-        )
-    return labels
-
-
 def record_of_labels(labels: np.ndarray | None) -> dict[str, Any] | None:
     """Return labels as JSON: classes with their names, the commonest first where not all have a color; or numbers."""
     if labels is None:
         return None
-    labels = _as_numbers(labels)
+    labels = as_numbers(labels)
     whole = labels.dtype.kind in "iub" and len(np.unique(labels)) <= CLASSES
     if labels.dtype.kind in "iuf" and not whole:
         numbers = labels.astype(np.float64)
@@ -164,7 +152,7 @@ def record_of_labels(labels: np.ndarray | None) -> dict[str, Any] | None:
     return {"kind": "classes", "values": pack(numbers, np.uint8), "names": texts}
 
 
-def _as_numbers(labels: np.ndarray) -> np.ndarray:
+def as_numbers(labels: np.ndarray) -> np.ndarray:
     """Return labels that are numbers written as text, as those of a file are, as numbers; others as they are."""
     if labels.dtype.kind not in "OUS" or len(set(labels.tolist())) <= CLASSES:
         return labels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from kernelpca.estimators import PCA
 from kernelpca.estimators.plan import Plan, readable_seconds
-from kernelpca.kernels.base import Kernel
 from kernelpca.memory import readable_bytes
-from kernelpca.pages.chosen import Chosen, kernel_of
+from kernelpca.pages.chosen import Chosen
+from kernelpca.pages.model_kernels import kernels_of
 from kernelpca.persistence.provenance import provenance_of
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.solvers.certificate import USEFUL, Certificate
@@ -60,10 +59,11 @@ class Fact:
 def facts_of_model(fitted: Fitted, chosen: Chosen) -> list[Fact]:
     """List what the model is."""
     model = fitted.last
-    kernel, known = kernel_of(model), provenance_of(model)
+    kernels, known = kernels_of(model), provenance_of(model)
     facts = [Fact("Class", fitted.name, _first_sentence(model))]
-    if kernel is not None:
-        facts.append(Fact("Kernel", repr(kernel), "what similarity of two rows means, with every parameter a number"))
+    if kernels:
+        kernel = ", then ".join(map(repr, kernels))
+        facts.append(Fact("Kernel", kernel, "what similarity of two rows means, with every parameter a number"))
     elif isinstance(model, PCA):
         facts.append(Fact("Kernel", "none", "linear PCA: directions in the space of the columns themselves"))
     else:
@@ -76,8 +76,10 @@ def facts_of_model(fitted: Fitted, chosen: Chosen) -> list[Fact]:
     ratio = fitted.ratio
     if ratio is not None:
         first = ", ".join(f"{part:.1%}" for part in ratio[:5]) + (", ..." if len(ratio) > 5 else "")
-        where = "of the training rows" if kernel is None else "of the training rows in feature space"
-        facts.append(Fact("Variance captured", f"{ratio.sum():.1%}", f"{where}; component by component {first}"))
+        where = "of the training rows" + (" in feature space" if kernels else "")
+        where += "" if fitted.centered else ", measured from the origin: nothing was centered"
+        name = "Variance captured" if fitted.centered else "Mean square captured"
+        facts.append(Fact(name, f"{ratio.sum():.1%}", f"{where}; component by component {first}"))
     fitted_on = [f"{known['n_samples']} rows"] if known.get("n_samples") else []
     columns = getattr(model, "n_features_in_", None)
     if columns is not None and chosen.what not in ("texts", "rows of a kernel matrix"):
@@ -200,13 +202,6 @@ def _bound(certificate: Certificate, dual: bool) -> Fact:
 def _small(error: float) -> str:
     """Write an error; what is less than rounding is not told apart."""
     return f"{error:.1e}" if error >= ROUNDING else f"below {ROUNDING:.0e}"
-
-
-def in_short(kernel: Kernel | None) -> str:
-    """Write a kernel with four digits of its numbers; nothing for none."""
-    if kernel is None:
-        return ""
-    return re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda found: f"{float(found[0]):.4g}", repr(kernel))
 
 
 def code_for(fitted: Fitted, way_back: bool, outliers: bool) -> str:

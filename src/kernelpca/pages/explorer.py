@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.utils.validation import check_is_fitted
 
 from kernelpca.atomic import write_atomically
 from kernelpca.estimators.pca import PCA
-from kernelpca.kernels.custom import Custom
 from kernelpca.memory import readable_bytes
-from kernelpca.pages.display import (
-    Display,
-    check_labels,
-    check_samples,
-    display_of,
-    record_of_labels,
-)
-from kernelpca.pages.export import export, layers_of
+from kernelpca.pages.chosen import check_model, choose
+from kernelpca.pages.display import Display, display_of, record_of_labels
+from kernelpca.pages.export import LEARNED, export, layers_of
+from kernelpca.pages.model_kernels import name_kernels
 from kernelpca.pages.packed import pack, pack_shades
 from kernelpca.pages.page import render
-from kernelpca.plotting.rows import spread_rows
+from kernelpca.plotting.fitted import Fitted
+from kernelpca.plotting.rows import check_labels, spread_rows
 
 EXTRA = "pages"  # brings jinja2
 ORIGINALS = 1_500_000  # bytes of samples that can be looked at beside their pre-images
@@ -54,7 +48,7 @@ def explore(
     model : estimator
         A fitted estimator of kernelpca with a way back: `KernelPCA`, `InvertibleKernelPCA`, `RobustKernelPCA`,
         `SparseKernelPCA`, `IncrementalKernelPCA`, `PCA`, or the drop-in class with fit_inverse_transform=True.
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d), data frame, Table or Dask collection
         Samples to show, with the columns that the model was fitted on; usually the training rows.
     labels : array-like of shape (n,), optional
         Classes or numbers that samples are colored by.
@@ -80,8 +74,9 @@ def explore(
 
     Notes
     -----
-    Where a page cannot compute the model's own pre-images (descent, distances, weights), a `Ridge` is learned in their
-    place; the page states which method it uses and what is otherwise than in the model.
+    The page computes what `model.inverse_transform` does, step for step: combinations, descent, fixed points, ridge
+    regression, inverted features. Where it cannot (distances, weights, kernels that it does not know, more rows than it
+    has room for), a `Ridge` is learned in their place, and the page says so above the map.
 
     Examples
     --------
@@ -89,49 +84,62 @@ def explore(
     >>> from kernelpca import KernelPCA
     >>> from kernelpca.pages.explorer import explore
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = KernelPCA(n_components=20, preimage="fixed_point").fit(X[:300])
+    >>> model = KernelPCA(n_components=20).fit(X[:300])
     >>> page = explore(model, X[:300], labels=y[:300], image_shape=(8, 8))
     >>> page.startswith("<!doctype html>")
     True
     """
-    kernel = _kernel_text(model)
-    rows = check_samples(model, X)
-    if max_points < 1 or (max_anchors is not None and max_anchors < 1):
-        raise ValueError(f"max_points={max_points}, max_anchors={max_anchors}: give whole numbers of at least 1.")
-    tags = check_labels(labels, len(rows))
-    if names is None and not hasattr(X, "columns"):
-        names = getattr(model, "feature_names_in_", None)
-    display = display_of(rows, kind, image_shape, names, X)
-    Z = np.asarray(model.transform(X if hasattr(model, "feature_names_in_") else rows), dtype=np.float64)
+    check_model(model, "explore")
+    if not isinstance(model, PCA):
+        layers_of(model)  # or say why there is no way back
+    fitted = Fitted(model)
+    for name, most in (("max_points", max_points), ("max_anchors", max_anchors)):
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
+            raise ValueError(f"{name}={most!r}: give a whole number of at least 1.")
+    chosen = choose(model, X, max(max_points, LEARNED))
+    rows = chosen.rows
+    if rows is None:
+        raise TypeError(f"An explorer shows dense rows of numbers, and X holds {chosen.what}: give X.toarray().")
+    tags = check_labels(labels, chosen.total)
+    display = display_of(rows, kind, image_shape, chosen.names if names is None else names)
+    Z = fitted.scores(chosen.given).astype(np.float64)
     if not Z.shape[1]:
         raise ValueError("This model has no components, so there is nothing to explore: fit with n_components >= 1.")
     exported = export(model, rows, Z, max_anchors)
     shown = spread_rows(len(rows), max_points)
+    numbers = chosen.numbers[shown]
     data = {
         "display": display.record(rows[shown]),
-        "components": _components(model, Z),
-        "samples": _samples(rows, Z, tags, shown, display, exported.rows),
+        "components": _components(fitted, Z),
+        "samples": {
+            **_samples(rows, Z, shown, display, exported.rows),
+            "numbers": pack(numbers, np.float64),
+            "labels": record_of_labels(None if tags is None else tags[numbers]),
+        },
         "model": {"way": exported.way, "forth": exported.forth, "spread": exported.spread},
         "arrays": exported.arrays,
         "width": rows.shape[1],
+        "own": exported.own,
+        "centered": fitted.centered,
     }
     held = readable_bytes(_size(data))
-    ratio = np.asarray(model.explained_variance_ratio_)
     about = {
-        "estimator": type(model).__name__,
-        "kernel": kernel,
+        "estimator": fitted.name,
+        "kernel": name_kernels(model),
         "components": Z.shape[1],
-        "kept": float(ratio.sum()),
+        "kept": float(model.explained_variance_ratio_.sum()),
+        "whole": fitted.whole,
+        "middle": "mean" if fitted.centered else "origin",
         "shown": len(shown),
-        "samples": len(rows),
+        "samples": chosen.total,
         "columns": rows.shape[1],
         "method": exported.method,
         "own": exported.own,
         "notes": exported.notes,
         "size": held,
-        "judged": exported.forth is not None,
+        "judged": exported.forth is not None and exported.way["kind"] != "linear",
     }
-    heading = f"{type(model).__name__} of {len(rows)} samples" if title is None else str(title)
+    heading = f"{fitted.name} of {chosen.total} samples" if title is None else str(title)
     return render("explorer.html", EXTRA, title=heading, about=about, data=data)
 
 
@@ -143,21 +151,21 @@ def write_explorer(path: str | Path, model: Any, X: Any, **options: Any) -> Path
     return path
 
 
-def _components(model: Any, Z: np.ndarray) -> dict[str, Any]:
-    """Variance of each component, and the range of the samples' scores."""
+def _components(fitted: Fitted, Z: np.ndarray) -> dict[str, Any]:
+    """Variance of each component, the range of the samples' scores, and their middle: of centered models 0."""
     low, high = Z.min(axis=0), Z.max(axis=0)
     width = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0))
     return {
-        "ratio": [float(part) for part in model.explained_variance_ratio_],
+        "ratio": [float(part) for part in fitted.last.explained_variance_ratio_],
+        "whole": fitted.whole,
+        "middle": (np.zeros(Z.shape[1]) if fitted.centered else Z.mean(axis=0)).tolist(),
         "low": (low - MARGIN * width).tolist(),
         "high": (high + MARGIN * width).tolist(),
     }
 
 
-def _samples(
-    X: np.ndarray, Z: np.ndarray, labels: np.ndarray | None, shown: np.ndarray, display: Display, held: Any
-) -> dict[str, Any]:
-    """Scores and labels of the samples on the map, and as many of their rows as there is room for, or are `held`."""
+def _samples(X: np.ndarray, Z: np.ndarray, shown: np.ndarray, display: Display, held: Any) -> dict[str, Any]:
+    """Scores of the samples on the map, and as many of their rows as there is room for, or are `held`."""
     each = X.shape[1] * (1 if display.kind == "image" else 4)
     kept = spread_rows(len(shown), max(ORIGINALS // each, 1))
     rows, originals = X[shown[kept]], None
@@ -167,24 +175,11 @@ def _samples(
     usual = float(np.median(cKDTree(Z[shown]).query(some, k=2)[0][:, 1])) if len(shown) > 1 else 1.0
     return {
         "scores": pack(Z[shown]),
-        "numbers": pack(shown, np.float64),
-        "labels": record_of_labels(None if labels is None else labels[shown]),
         "held": held,
         "originals": originals,
         "kept": pack(kept, np.float64),
         "usual": usual,
     }
-
-
-def _kernel_text(model: Any) -> str | None:
-    """What the user knows the kernel by, with its numbers; an error where there is no way back."""
-    if isinstance(model, PCA):
-        check_is_fitted(model)
-        return None
-    kernel = layers_of(model)[0].space.kernel
-    if isinstance(kernel, Custom):
-        return type(kernel).__name__
-    return re.sub(r"\d+\.\d{4,}(e[+-]\d+)?", lambda number: f"{float(number[0]):.4g}", repr(kernel))
 
 
 def _size(data: Any) -> int:

@@ -18,7 +18,7 @@ from kernelpca.pages.kernel_terms import describe
 from kernelpca.pages.model_parts import CannotExport, Parts, Written, bounds_of, limits_of
 from kernelpca.pages.packed import pack
 from kernelpca.plotting.rows import spread_rows
-from kernelpca.preimage import FixedPoint, Ridge
+from kernelpca.preimage import FixedPoint, Gradient, Ridge
 from kernelpca.preimage.inversion import find_points
 from kernelpca.preimage.protocol import clip
 from kernelpca.preimage.space import Space
@@ -67,8 +67,9 @@ class Export:
 def export(model: Any, X: np.ndarray, Z: np.ndarray, max_anchors: int | None = None) -> Export:
     """Return a fitted model for a page; what must be replaced is learned from rows X (n, d) and their scores Z (n, k).
 
-    The way back is the model's own where a page can compute it: combinations for the linear kernel, fixed points, ridge
-    regression, inverted random features. Otherwise ridge regression is learned in its place, and `notes` says so.
+    The way back is the model's own where a page can compute it: combinations for the linear kernel, descent, fixed
+    points, ridge regression, inverted random features. Otherwise ridge regression is learned in its place, and the
+    first of `notes` says so.
     """
     if isinstance(model, PCA):
         return _of_pca(model, Z)
@@ -201,12 +202,12 @@ def _learn_forth(
 
 
 def _single(layers: list[Inverse]) -> list[str]:
-    """What to say of fixed points in single precision."""
-    if not any(isinstance(layer.chosen, FixedPoint) and layer.space.dtype == np.float32 for layer in layers):
+    """What to say of steps in single precision."""
+    if not any(isinstance(layer.chosen, FixedPoint | Gradient) and layer.space.dtype == np.float32 for layer in layers):
         return []
     return [
-        "The model works in single precision and the page in double: fixed points may stop a step earlier or later, "
-        "and differ by some 0.0003 of the range of the data."
+        "The model works in single precision and the page in double: answers may stop a step earlier or later, and "
+        "differ by some 0.0003 of the range of the data."
     ]
 
 

@@ -66,10 +66,13 @@ def draw_spectrum(fitted: Fitted) -> Figure:
     """Draw eigenvalues and what they add up to."""
     name = "eigenvalue" if hasattr(fitted.last, "eigenvalues_") else "variance"
     display = SpectrumDisplay(fitted.eigenvalues, fitted.ratio, fitted.n_components, "", name).plot(width=WIDTH)
-    kept = "" if fitted.ratio is None else f" Together they keep {as_percent(fitted.ratio.sum())} of the variance."
+    kept = (
+        "" if fitted.ratio is None else f" Together they keep {as_percent(fitted.ratio.sum())} of the {fitted.whole}."
+    )
     caption = (
-        f"The {name} of each component (blue dots, left scale) and the part of the whole variance that they add up to "
-        "(orange squares, right scale). Look for an elbow: where the dots level off, further components add little; "
+        f"The {name} of each component (blue dots, left scale) and the part of the whole {fitted.whole} that they "
+        "add up to (orange squares, right scale). Look for an elbow: where the dots level off, further components add "
+        "little; "
         f"where the squares still climb at the right end, more components would keep more.{kept}"
     )
     return Figure(_png(display.figure_), f"spectrum of {fitted.n_components} components", caption)
@@ -79,12 +82,13 @@ def draw_map(fitted: Fitted, Z: np.ndarray, labels: Labels | None, chosen: Chose
     """Draw the scores on the first two components, or the distribution of those on the only one."""
     groups = None if labels is None else labels.groups
     values = None if labels is None else labels.values
-    colored = "" if groups is None else ", colored by label" if values is None else ""
-    colored = ", colored by the quantity given as label" if values is not None else colored
     if Z.shape[1] == 1:
         figure = _draw_single(Z[:, 0], groups)
+        colored = "" if groups is None else ", colored by label"
         caption = f"Scores on the only component{colored}. Look for separate heaps, and for rows far from all others."
         return Figure(_png(figure), "distribution of the scores", caption)
+    colored = "" if labels is None else ", colored by label"
+    colored = ", colored by the quantity given as label" if values is not None else colored
     ratio = None if fitted.ratio is None else fitted.ratio[:2]
     display = ScoresDisplay(
         Z[:, :2], (0, 1), ratio, groups, values, "label", rows=chosen.numbers, n_rows=chosen.total
@@ -128,18 +132,19 @@ def draw_errors(found: Reconstruction) -> Figure:
     return Figure(_png(figure), "distribution of reconstruction errors in input space", caption)
 
 
-def draw_feature_errors(curves: Mapping[str, np.ndarray]) -> Figure:
+def draw_feature_errors(curves: Mapping[str, np.ndarray], centered: bool) -> Figure:
     """Draw the distribution of squared distances in feature space."""
     figure = _draw_distributions(curves, "squared distance in feature space")
     caption = (
         "In feature space: the part of the rows (upward) whose squared distance is at most a given one (to the right). "
-        "Left out by the components: from the row to the subspace. Look for its gap to the mean: that is the variance "
-        "captured, row by row."
+        "Left out by the components: from the row to the subspace. Look for its gap to "
+        + ("the mean: that is the variance " if centered else "the origin: that is the mean square ")
+        + "captured, row by row."
     )
     return Figure(_png(figure), "distribution of errors in feature space", caption)
 
 
-def draw_reliability(found: Reconstruction) -> Figure:
+def draw_reliability(found: Reconstruction, centered: bool) -> Figure:
     """Draw the histogram of the reliability of pre-images."""
     with styled(COMPACT):
         figure, axis = new_figure(width=WIDTH, height=2.3)
@@ -148,8 +153,8 @@ def draw_reliability(found: Reconstruction) -> Figure:
         axis.set(xlim=(0, 1), xlabel="reliability of the pre-image", ylabel="rows")
     caption = (
         "Reliability compares the scores of what came back with those asked for: 1 where they agree, 0.5 (dashed) "
-        "where they are as far apart as scores usually are from the mean. Look for rows at the left: no input "
-        "was found that has their scores."
+        f"where they are as far apart as scores usually are from the {'mean' if centered else 'origin'}. Look for rows "
+        "at the left: no input was found that has their scores."
     )
     return Figure(_png(figure), "histogram of the reliability of pre-images", caption)
 

@@ -13,7 +13,6 @@ from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.stationary import RBF, Cauchy, Laplacian, Matern, RationalQuadratic
 
 CLOSED = (0.5, 1.5, 2.5)  # smoothness of the Matérn kernels that need no Bessel function
-WITHOUT_SLOPES = ("manhattan", "normalized", "kernel_rbf")
 
 Term = dict[str, Any]
 
@@ -24,15 +23,9 @@ def describe(kernel: Kernel) -> Term | None:
     return None if write is None else write(kernel)
 
 
-def describe_radial(kernel: Kernel) -> Term | None:
-    """Return a kernel of the distance whose slopes a page knows too, as the fixed point needs them; or None."""
-    term = describe(kernel) if kernel.radial else None
-    return None if term is None or set(_names(term)) & set(WITHOUT_SLOPES) else term
-
-
-def _names(term: Term) -> list[str]:
-    parts = [part for part in term.values() if isinstance(part, dict)]
-    return [term["name"], *(name for part in parts for name in _names(part))]
+def describe_sloped(kernel: Kernel) -> Term | None:
+    """Return a kernel whose slopes a page knows too, as fixed points and descent need them; or None."""
+    return describe(kernel) if kernel.differentiable and kernel.rotatable else None
 
 
 def _gaussian(kernel: RBF) -> Term:

@@ -12,9 +12,10 @@ from kernelpca.features.kernel import KernelFeatures
 from kernelpca.features.relu import ReLUFeatures
 from kernelpca.kernels.base import Kernel, spread_rows
 from kernelpca.kernels.dot import Linear
-from kernelpca.pages.kernel_terms import describe, describe_radial
+from kernelpca.pages.kernel_terms import describe, describe_sloped
 from kernelpca.pages.packed import pack, pack_moved
-from kernelpca.preimage import Combination, FixedPoint, Invertible, Preimage, Ridge
+from kernelpca.preimage import Combination, FixedPoint, Gradient, Invertible, Preimage, Ridge
+from kernelpca.preimage.invertible import OF_START
 from kernelpca.preimage.protocol import check_bounds
 from kernelpca.preimage.ridge import Combinations
 from kernelpca.preimage.space import Space
@@ -74,12 +75,16 @@ class Parts:
             way = self._combination(space, layer)
         elif isinstance(method, FixedPoint):
             way = self._fixed_point(method, space, layer)
+        elif isinstance(method, Gradient):
+            way = self._gradient(method, space, layer)
         elif isinstance(method, Ridge):
             way = self.ridge(method, space)
         elif isinstance(method, Invertible):
             way = self._invertible(method, space, layer)
         else:
-            raise CannotExport("it computes fixed points, ridge regression, combinations and inverted features only")
+            raise CannotExport(
+                "it computes descent, fixed points, ridge regression, combinations and inverted features only"
+            )
         return way | bounds_of(method, space)
 
     def _combination(self, space: Space, layer: int) -> Written:
@@ -93,30 +98,54 @@ class Parts:
         }
 
     def _fixed_point(self, method: FixedPoint, space: Space, layer: int) -> Written:
-        term, model = describe_radial(kernel_of(space)), space.decomposition
-        if term is None:
-            raise CannotExport(f"it does not know the slopes of {_name(space.kernel)}")
         if method.start == "reference":
             raise CannotExport("start='reference' needs inputs to start from, which scores do not have")
-        anchors = self._anchors(space, layer)
-        lengths = np.square(space.scores, dtype=np.float64) @ model.signs + space.residuals
         return {
             "kind": "fixed_point",
-            "kernel": term,
-            "anchors": anchors,
-            "origin": self._origin(space, layer),
-            "scores": self.put(f"scores{layer}", space.scores, np.float64),
-            "lengths": lengths.tolist(),
-            **self._expansion(space, layer),
-            "b": model.b.tolist(),
-            "mean_square": float(model.mean_square),
-            "definite": bool(model.positive_definite),
-            "eps": float(np.finfo(space.dtype).eps),
+            **self._sloped(space, layer),
+            **self._target(space, layer),
             "max_iter": int(method.max_iter),
             "max_restarts": int(method.max_restarts),
             "tol": float(method.tol),
             "start": "nearest" if method.start == "nearest" else "mean",
         }
+
+    def _gradient(self, method: Gradient, space: Space, layer: int) -> Written:
+        if space.expands:
+            way = self._sloped(space, layer)
+        else:
+            way = self._features(space, layer)
+            if space.knows_samples:
+                way["rows"] = self._rows(space, layer)
+            else:
+                factors = space.features.factors  # type: ignore[attr-defined]
+                back = factors.finish(factors.U, OF_START * factors.largest**2)
+                way["back"] = self._fine(f"back{layer}", back)
+        way |= self._target(space, layer)
+        return way | {"kind": "gradient", "max_iter": int(method.max_iter), "tol": float(method.tol)}
+
+    def _sloped(self, space: Space, layer: int) -> Written:
+        """The model's rows, and a kernel with its slopes."""
+        kernel = computed_kernel(space)
+        term = describe_sloped(kernel)
+        if term is None:
+            raise CannotExport(f"it does not know the slopes of {_name(space.kernel)}")
+        anchors = self._anchors(space, layer)
+        return {"kernel": term, "radial": kernel.radial, "anchors": anchors, "origin": self._origin(space, layer)}
+
+    def _target(self, space: Space, layer: int) -> Written:
+        """The point that scores stand for, and its distances from samples, where some are known."""
+        model = space.decomposition
+        target = self._expansion(space, layer) | {
+            "b": model.b.tolist(),
+            "mean_square": float(model.mean_square),
+            "definite": bool(model.positive_definite),
+            "eps": float(np.finfo(space.dtype).eps),
+        }
+        if space.knows_samples:
+            target["scores"] = self.put(f"scores{layer}", space.scores, np.float64)
+            target["lengths"] = (np.square(space.scores, dtype=np.float64) @ model.signs + space.residuals).tolist()
+        return target
 
     def ridge(self, method: Ridge, space: Space | None) -> Written:
         """Write a ridge regression: coefficients of its own, or weights of rows that the page has anyway."""
@@ -125,7 +154,7 @@ class Parts:
             raise CannotExport(f"it does not know the kernel between scores, {_name(method.kernel_)}")
         way: Written = {"kind": "ridge", "kernel": term, "centers": self.put("centers", method.scores_, np.float64)}
         learned = method._map
-        if isinstance(learned, Combinations) and space is not None and describe(kernel_of(space)) is not None:
+        if isinstance(learned, Combinations) and space is not None and describe(computed_kernel(space)) is not None:
             way |= {"base": learned.base, "anchors": self._anchors(space, 0), "origin": self._origin(space, 0)}
             return way | {"weights": self._learned("weights", method, learned.weights, space.samples)}
         coef = method.dual_coef_
@@ -153,12 +182,22 @@ class Parts:
         factors = space.features.factors  # type: ignore[attr-defined]
         way["back"] = self._fine(f"back{layer}", factors.finish(factors.U, float(method.ridge)))
         if space.knows_samples:
-            rows = pack_moved(space.samples, space.decomposition.features.origin)
-            if _bytes(rows) > self._room():
-                raise CannotExport(f"it starts at one of {len(space.samples)} training rows, which are too many")
-            self.arrays[f"rows{layer}"] = rows
-            way |= {"rows": f"rows{layer}", "scores": self.put(f"scores{layer}", space.scores, np.float64)}
+            scores = self.put(f"scores{layer}", space.scores, np.float64)
+            way |= {"rows": self._rows(space, layer), "scores": scores}
         return way
+
+    def _rows(self, space: Space, layer: int) -> str:
+        """Training rows that a model of random features keeps."""
+        rows = self._moved(space)
+        if _bytes(rows) > self._room():
+            raise CannotExport(f"it starts at one of {len(space.samples)} training rows, which are too many")
+        self.arrays[f"rows{layer}"] = rows
+        return f"rows{layer}"
+
+    def _moved(self, space: Space) -> Written:
+        samples = space.samples
+        fine = np.float64 if samples.size <= FINE else np.float32
+        return pack_moved(samples, space.decomposition.features.origin, fine)
 
     # the way forth
 
@@ -210,7 +249,7 @@ class Parts:
     def _anchors(self, space: Space, layer: int) -> str:
         name = f"anchors{layer}"
         if name not in self.arrays:
-            rows = pack_moved(space.samples, space.decomposition.features.origin)
+            rows = self._moved(space)
             if not self.has_room(len(space.samples), _bytes(rows)):
                 raise CannotExport(f"the model's {len(space.samples)} rows are too many")
             self.arrays[name] = rows
@@ -257,7 +296,7 @@ class Parts:
         return self.put(name, array, np.float64 if array.size <= FINE else np.float32)
 
 
-def kernel_of(space: Space) -> Kernel:
+def computed_kernel(space: Space) -> Kernel:
     """Return the kernel of a model that keeps rows as it is computed: less one, where that keeps digits."""
     features = space.decomposition.features
     return features.kernel if isinstance(features, KernelFeatures) else space.kernel

@@ -24,24 +24,24 @@ def pack(array: Any, dtype: Any = np.float32) -> dict[str, Any]:
     return {"shape": list(array.shape), "type": array.dtype.name, "data": _text(array)}
 
 
-def pack_moved(local: np.ndarray, origin: np.ndarray | None) -> dict[str, Any]:
+def pack_moved(local: np.ndarray, origin: np.ndarray | None, dtype: Any = np.float32) -> dict[str, Any]:
     """Return rows (m, d) of which an origin (d,) has been taken off: as they are, or as they were before.
 
     Moved rows have many different numbers where the rows had few. So if these are few, they are stored with the origin,
     to be taken off again (`less`); otherwise the moved rows are, which keeps their digits where the origin is large.
     """
     if origin is None or not local.size:
-        return pack(local)
+        return pack(local, dtype)
     rows = local.astype(np.float64) + origin
     few = _few(rows.astype(np.float32))
     if few is None:
-        return pack(local)
+        return pack(local, dtype)
     values, places = few
     exact = np.zeros(len(values))
     exact[places.ravel()] = rows.ravel()
     rounding = 8 * np.finfo(local.dtype).eps * np.abs(rows).max()
     if np.abs(exact[places] - rows).max() > rounding:
-        return pack(local)
+        return pack(local, dtype)
     return {**_listed(exact, places), "less": pack(origin, np.float64)}
 
 

@@ -18,6 +18,7 @@ BROUGHT_BACK = 500  # rows of which pre-images are sought
 NUMBERS = 2_000_000  # that they may have in all
 LEAST = 20  # rows, however long they are
 LINEAR = 30_000_000  # numbers of which linear PCA is cheap
+ROUNDING = 1e-12  # of the size of numbers: what varies by less does not
 SAME = 0.01  # part of an error by which two are not told apart
 
 
@@ -75,10 +76,15 @@ class Reconstruction:
         """(m,): squared distances from the mean."""
         return self.errors[MEAN]
 
-    def lost(self, errors: np.ndarray) -> float:
-        """(m,) -> the mean of errors as a part of that of the mean."""
-        whole = float(self.null.mean())
-        return float(errors.mean()) / whole if whole > 0 else 0.0
+    @property
+    def varies(self) -> bool:
+        """Whether rows differ from their mean by more than rounding."""
+        size = float(np.square(self.rows, dtype=np.float64).sum(axis=1).max(initial=0.0))
+        return float(self.null.mean()) > ROUNDING**2 * size
+
+    def lost(self, errors: np.ndarray) -> float | None:
+        """(m,) -> the mean of errors as a part of that of the mean; None where rows do not vary."""
+        return float(errors.mean()) / float(self.null.mean()) if self.varies else None
 
     def root(self, errors: np.ndarray) -> np.ndarray:
         """(m,) squared distances -> (m,): differences of a number, root mean squares over the columns."""
@@ -94,7 +100,7 @@ class Reconstruction:
         """List how well each column comes back, the worst first."""
         off = np.square(self.points - self.rows, dtype=np.float64).mean(axis=0)
         deviation = self.rows.std(axis=0, dtype=np.float64)
-        varies = deviation > 1e-12 * np.abs(self.rows).max(axis=0, initial=0.0)
+        varies = deviation > ROUNDING * np.abs(self.rows).max(axis=0, initial=0.0)
         lost = np.where(varies, off / np.where(varies, deviation, 1.0) ** 2, np.nan)
         order = np.argsort(-np.nan_to_num(lost, nan=-1.0), kind="stable")
         found = zip(order, np.sqrt(off)[order], deviation[order], lost[order], strict=True)
@@ -144,9 +150,13 @@ def bring_back(fitted: Fitted, rows: np.ndarray, Z: np.ndarray) -> Reconstructio
     if hasattr(model, "invert"):
         errors |= _from_scores_alone(model, X, Z, errors["this model"], notes)
     errors |= {MEAN: _squared(rows.mean(axis=0, dtype=np.float64), X)}
-    if not isinstance(model, PCA):
+    found = Reconstruction(places, X, points, errors, feature, reliability, unfinished, method, notes)
+    if not found.varies:
+        many = "There is one row" if len(rows) == 1 else f"The {len(rows)} rows are all the same"
+        notes.append(f"{many}: nothing varies, so there is no variance of which a part could be lost.")
+    elif not isinstance(model, PCA):
         errors |= _linear(rows, X, fitted.n_components, notes)
-    return Reconstruction(places, X, points, errors, feature, reliability, unfinished, method, notes)
+    return found
 
 
 def _squared(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -175,7 +185,7 @@ def _linear(rows: np.ndarray, X: np.ndarray, k: int, notes: list[str]) -> dict[s
     """Return the errors of linear PCA with as many components, fitted on the same rows."""
     n, d = rows.shape
     most = min(n - 1, d)
-    if rows.size > LINEAR or most < 1:
+    if rows.size > LINEAR:
         notes.append(f"Linear PCA is left out: {n} rows of {d} numbers would take too long.")
         return {}
     if k >= most:
@@ -188,7 +198,5 @@ def _linear(rows: np.ndarray, X: np.ndarray, k: int, notes: list[str]) -> dict[s
             f"Linear PCA is fitted on the {n} rows of this page, and no other linear map to {k} numbers has less "
             "error on them. Where it does better than the model, straight directions are enough to bring rows back."
         )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All samples are the same point", UserWarning)
-        linear = PCA(min(k, most)).fit(rows)
+    linear = PCA(min(k, most)).fit(rows)
     return {f"linear PCA, {min(k, most)} component{'s' if min(k, most) != 1 else ''}": linear.residuals(X)}

@@ -16,6 +16,7 @@ from kernelpca.persistence.errors import ModelFileError, damaged
 
 MAPPED = 2**24  # bytes from which an array is mapped and not read
 LARGEST = 2**48  # entries of an array
+AXES = 8  # that an array may have
 KINDS = re.compile(r"\|b1|\|[iu]1|[<>]([iuf][248]|U[1-9][0-9]{0,6})")
 LAST_CHARACTER = 0x10FFFF
 
@@ -42,7 +43,7 @@ class Stored:
     def parse(cls, index: int, description: Any) -> Stored:
         """Return the description of an array as it was read, or refuse it."""
         dtype, shape = description.get("dtype"), description.get("shape")
-        good = isinstance(dtype, str) and KINDS.fullmatch(dtype) and isinstance(shape, list) and len(shape) <= 8
+        good = isinstance(dtype, str) and KINDS.fullmatch(dtype) and isinstance(shape, list) and len(shape) <= AXES
         if not good or not all(type(n) is int and n >= 0 for n in shape) or prod(n or 1 for n in shape) > LARGEST:
             raise damaged(f"Array {index} is described by what is no type and shape")
         return cls(f"arrays/{index}.npy", dtype, tuple(shape))
@@ -116,3 +117,5 @@ def check_kind(array: np.ndarray, where: str) -> None:
             f"{where} is an array of type {array.dtype}, which a model file does not hold: give numbers of at most 64 "
             "bits, or strings."
         )
+    if array.ndim > AXES:
+        raise ModelFileError(f"{where} is an array with {array.ndim} axes: a model file holds up to {AXES}.")

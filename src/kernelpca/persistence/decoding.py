@@ -12,11 +12,9 @@ from scipy import sparse
 
 from kernelpca.persistence import catalogue
 from kernelpca.persistence.arrays import KINDS, LARGEST
-from kernelpca.persistence.encoding import GENERATORS, TAG, WIDEST
+from kernelpca.persistence.encoding import GENERATORS, MOST, TAG, WIDEST
 from kernelpca.persistence.errors import damaged
 from kernelpca.persistence.hints import fits
-
-MOST = 10_000  # parts of a model, those counted again that are used in several places
 
 
 class Decoder:

@@ -65,6 +65,7 @@ def is_finite(value: np.ndarray) -> bool:
 def rows(value: Any, what: str) -> tuple[int, int | None]:
     """Return the numbers of rows and of columns of rows of numbers; None for the columns of texts."""
     if sparse.issparse(value):
+        demand(value.format == "csr", f"{what} is stored by columns")  # so that its rows are there, and not just said
         array(value.data, what, None)
         demand(min(value.shape) >= 1, f"{what} has no rows")
         return value.shape

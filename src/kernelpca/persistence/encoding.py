@@ -16,6 +16,7 @@ from kernelpca.remote import RemoteRows
 
 TAG = "$"  # the key that says what a JSON object stands for
 WIDEST = 2**256  # integers below this in size are stored
+MOST = 10_000  # parts of a model, those counted again that are used in several places
 GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
@@ -33,6 +34,8 @@ class Encoder:
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[np.ndarray] = []
+        self._sizes: list[int] = []
+        self._size = 0  # of the object that is being encoded
         self._known_objects: dict[int, int] = {}
         self._known_arrays: dict[tuple, int] = {}
 
@@ -71,12 +74,22 @@ class Encoder:
     def _object(self, value: Any, where: str) -> int:
         if id(value) not in self._known_objects:
             plan = catalogue.blueprint(catalogue.name_of(value))
+            outer, self._size = self._size, 1
             attributes = {
                 name: self.encode(part, f"{where}.{name}") for name, part in _parts(value, plan, where).items()
             }
+            if self._size > MOST:
+                raise ModelFileError(
+                    f"{where} is made of more than {MOST} parts, those counted again that are used in several places, "
+                    "and a model file holds no more. Write a sum of equal kernels as a multiple, such as 8 * kernel."
+                )
+            self._sizes.append(self._size)
+            self._size = outer
             self.objects.append({"class": plan.name, "attributes": attributes})
             self._known_objects[id(value)] = len(self.objects) - 1
-        return self._known_objects[id(value)]
+        index = self._known_objects[id(value)]
+        self._size += self._sizes[index]
+        return index
 
     def _array(self, array: np.ndarray, where: str) -> dict[str, Any]:
         if array.dtype == object:

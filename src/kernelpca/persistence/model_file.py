@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,16 @@ from kernelpca.persistence.archive import Archive, ArchiveWriter
 from kernelpca.persistence.decoding import Decoder
 from kernelpca.persistence.encoding import TAG, Encoder
 from kernelpca.persistence.errors import ModelFileError, damaged
-from kernelpca.persistence.provenance import own_version, provenance_of
+from kernelpca.persistence.provenance import check_provenance, own_version, provenance_of
 
 FORMAT = 1
 MODEL, MANIFEST, DIGEST = "model.json", "manifest.json", "manifest.sha256"
 MOST_JSON = 2**22  # bytes of a member that is read as JSON
 DEEPEST = 64  # lists within lists
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)  # one without an end goes on to the end of all
+# what a manifest begins with: its format, and the version that wrote it
+OPENING = re.compile(rb'\s*{\s*"format"\s*:\s*([0-9]{1,9})\s*,\s*"kernelpca"\s*:\s*"([0-9A-Za-z.+_-]{1,40})"')
+SIMPLER = "Build it of fewer parts within one another, or keep it by joblib.dump(model, path)."
 
 
 def save(model: Any, path: str | PathLike[str]) -> Path:
@@ -64,13 +69,11 @@ def save(model: Any, path: str | PathLike[str]) -> Path:
             f"file holds. {best}All of it is kept by joblib.dump(model, path) or skops."
         )
     encoder = Encoder()
-    encoder.encode(model, type(model).__name__)
-    tree = _to_json({"objects": encoder.objects})
-    if len(tree) > MOST_JSON:
-        raise ModelFileError(
-            f"The parameters of this model take {readable_bytes(len(tree))} as text, and {readable_bytes(MOST_JSON)} "
-            "are the most: give long lists, such as landmarks, as arrays."
-        )
+    try:
+        encoder.encode(model, type(model).__name__)
+    except RecursionError as error:
+        raise ModelFileError(f"The parts of this {type(model).__name__} are nested too deeply. {SIMPLER}") from error
+    tree = _to_json({"objects": encoder.objects}, "parameters")
     try:
         with writing_atomically(path) as file:
             _write(file, encoder.arrays, tree, provenance_of(model))
@@ -82,7 +85,8 @@ def save(model: Any, path: str | PathLike[str]) -> Path:
 def load(path: str | PathLike[str], *, mmap: bool | str = "auto") -> Any:
     """Read a model that `save` has written; no code of the file is executed.
 
-    Every byte is compared with the digests in the file first, and the model is tried on two rows at the end.
+    Every byte of every member is compared with the digests in the file first, and the model is tried on two rows at
+    the end.
 
     Parameters
     ----------
@@ -109,7 +113,7 @@ def load(path: str | PathLike[str], *, mmap: bool | str = "auto") -> Any:
         stored = _verify(archive, manifest)
         least = arrays.MAPPED if isinstance(mmap, str) else 0 if mmap else 2**63
         found = [arrays.get(archive, one, one.bytes >= least) for one in stored]
-        tree = _from_json(archive, MODEL)
+        tree = _from_json(archive.read(MODEL, MOST_JSON), MODEL)
         if tree.keys() != {"objects"}:
             raise damaged(f"{MODEL} holds more or less than objects")
         model = Decoder(found, consistency.check).decode_all(tree["objects"])
@@ -142,13 +146,22 @@ def _write(file: Any, found: list[np.ndarray], tree: bytes, model: dict[str, Any
             "arrays": described,
             "members": {MODEL: {"bytes": len(tree), "sha256": digest}},
         }
-        content = _to_json(manifest, indent=1)
+        content = _to_json(manifest, "arrays", indent=1)
         line = f"{writer.add(MANIFEST, len(content), [content])}  {MANIFEST}\n".encode()
         writer.add(DIGEST, len(line), [line])
 
 
-def _to_json(content: dict[str, Any], indent: int | None = None) -> bytes:
-    return json.dumps(content, indent=indent, allow_nan=False).encode()
+def _to_json(content: dict[str, Any], what: str, indent: int | None = None) -> bytes:
+    """Return JSON that `load` reads; `what` of the model it is about."""
+    text = json.dumps(content, indent=indent, allow_nan=False).encode()
+    if len(text) > MOST_JSON:
+        raise ModelFileError(
+            f"The {what} of this model take {readable_bytes(len(text))} as text, and {readable_bytes(MOST_JSON)} are "
+            "the most: give long lists, such as landmarks, as one array."
+        )
+    if _nesting(text) > DEEPEST:
+        raise ModelFileError(f"The {what} of this model are lists nested more than {DEEPEST} deep. {SIMPLER}")
+    return text
 
 
 def _not_written(path: Path, error: OSError, found: list[np.ndarray]) -> OSError:
@@ -182,20 +195,19 @@ def _read_manifest(archive: Archive) -> dict[str, Any]:
     """Return the manifest once its digest is verified; a newer format is told before anything else is judged."""
     if MANIFEST not in archive.members:
         raise ModelFileError(f"It is a zip file, but no model file: it has no {MANIFEST}.")
-    manifest = _from_json(archive, MANIFEST)
-    version = manifest.get("format")
-    if type(version) is not int or version < 1:
-        raise damaged(f"{MANIFEST} names no format")
-    if version > FORMAT:
+    content = archive.read(MANIFEST, MOST_JSON)
+    opening = OPENING.match(content)
+    if opening and int(opening[1]) > FORMAT:
         raise ModelFileError(
-            f"It has format {version}, written by kernelpca {str(manifest.get('kernelpca'))[:40]}, and kernelpca "
+            f"It has format {int(opening[1])}, written by kernelpca {opening[2].decode()}, and kernelpca "
             f"{own_version()} reads formats up to {FORMAT}. Update: pip install --upgrade kernelpca"
         )
-    line = archive.read(DIGEST, 200)
-    if line != f"{archive.digest(MANIFEST)}  {MANIFEST}\n".encode():
+    if archive.read(DIGEST, 200) != f"{sha256(content).hexdigest()}  {MANIFEST}\n".encode():
         raise damaged(f"The digest of {MANIFEST} is not the one in {DIGEST}")
-    if not isinstance(manifest.get("model"), dict):
-        raise damaged(f"{MANIFEST} does not say what the model is")
+    manifest = _from_json(content, MANIFEST)
+    if type(manifest.get("format")) is not int or manifest["format"] != FORMAT:
+        raise damaged(f"{MANIFEST} does not begin with a format that there is")
+    check_provenance(manifest.get("model"))
     return manifest
 
 
@@ -215,12 +227,16 @@ def _verify(archive: Archive, manifest: dict[str, Any]) -> list[arrays.Stored]:
     return [arrays.Stored.parse(i, entry) for i, entry in enumerate(described)]
 
 
-def _from_json(archive: Archive, name: str) -> dict[str, Any]:
-    """Read a member as JSON: an object, not nested without end, no key given twice."""
-    content = archive.read(name, MOST_JSON)
-    codes = np.frombuffer(re.sub(rb'"(?:[^"\\]|\\.)*"', b"", content), np.uint8)
+def _nesting(content: bytes) -> int:
+    """Return how deep JSON is nested, in time that grows with its length alone."""
+    codes = np.frombuffer(STRING.sub(b"", content), np.uint8)
     step = np.isin(codes, (ord("["), ord("{"))).astype(np.int8) - np.isin(codes, (ord("]"), ord("}")))
-    if step.cumsum(dtype=np.int32).max(initial=0) > DEEPEST:
+    return int(step.cumsum(dtype=np.int32).max(initial=0))
+
+
+def _from_json(content: bytes, name: str) -> dict[str, Any]:
+    """Read a member as JSON: an object, not nested without end, no key given twice."""
+    if _nesting(content) > DEEPEST:
         raise damaged(f"{name} is nested more than {DEEPEST} levels deep")
     try:
         tree = json.loads(content, object_pairs_hook=_pairs, parse_constant=_constant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kernelpca.persistence import catalogue
 from kernelpca.persistence.demands import array, demand, is_a, number, origin, rows, trying, whole
 
 TRIED = 2  # rows that a model is tried on
+FARTHEST = 1e150  # distance: its square is a number, too
 
 
 def _combined(kernel: Any) -> None:
@@ -85,8 +87,9 @@ def _row_map(make: Any) -> None:
     demand(make.dtype.kind == "f", "features are made in no floating type")
     demand(not make.raw or is_a(make.features, "features.NystromFeatures"), "these features have no inner products")
     with trying():
-        some = known_rows(make.features)
-        mapped, squares = make(some)
+        slim = replace(make, features=narrowed(make.features))
+        some = known_rows(slim.features)
+        mapped, squares = slim(some)
         good = np.isfinite(mapped).all() and np.isfinite(squares).all()
     demand(good and mapped.shape == (len(squares), sums_of(make)), "features of rows do not come out")
 
@@ -133,10 +136,24 @@ def known_rows(features: Any) -> Any:
     return np.broadcast_to(np.zeros(1), (TRIED, width_of(features) or 1))
 
 
+def narrowed(features: Any) -> Any:
+    """Return features whose sparse rows have no empty columns, which add nothing to dot products.
+
+    A file may say that there are any number of them, and products of sparse rows take memory for each.
+    """
+    for name in ("anchors", "landmarks"):
+        kept: Any = getattr(features, name, None)
+        if sparse.issparse(kept):
+            used, places = np.unique(kept.indices, return_inverse=True)
+            shape = (kept.shape[0], max(len(used), 1))
+            return replace(features, **{name: type(kept)((kept.data, places, kept.indptr), shape=shape)})
+    return features
+
+
 def try_kernel(kernel: Any, features: Any) -> None:
     """Refuse a kernel that has no finite values for rows that features take."""
     with trying():
-        some = known_rows(features)
+        some = known_rows(narrowed(features))
         good = np.isfinite(kernel(some, some)).all()
     demand(good, "values of the kernel do not come out")
 
@@ -149,14 +166,17 @@ def _decomposition(model: Any) -> None:
     number(model.total, "total")
     number(model.mean_square, "mean_square")
     demand(len(model.certificate.residuals) == k, "the certificate is of other components")
+    compression = model.certificate.compression
+    demand(compression is None or len(compression.off) == k, "the compression is of other components")
     features = model.features
     given = is_a(features, "features.GivenFeatures")
     if given:
         demand(m == (features.size if features.columns is None else len(features.columns)), "W has other columns")
     with trying():
-        some = known_rows(features)
-        scores = model.scores(some)
-        good = np.isfinite(scores).all() and (given or np.isfinite(model.residuals(some)).all())
+        slim = replace(model, features=narrowed(features))
+        some = known_rows(slim.features)
+        scores = slim.scores(some)
+        good = np.isfinite(scores).all() and (given or np.isfinite(slim.residuals(some)).all())
     demand(good and scores.shape == (some.shape[0], k), "scores do not come out")
 
 
@@ -164,6 +184,14 @@ def _certificate(certificate: Any) -> None:
     array(certificate.residuals, "residuals", None, infinite=True)
     with trying():
         str(certificate)
+
+
+def _compression(compression: Any) -> None:
+    array(compression.off, "off", None, infinite=True)
+    whole(compression.anchors, "anchors")
+    whole(compression.of, "of")
+    if compression.rows is not None:
+        array(compression.rows, "rows", compression.anchors, kinds="iu")
 
 
 def _plan(plan: Any) -> None:
@@ -187,6 +215,12 @@ def _inverse(inverse: Any) -> None:
     demand(isinstance(inverse._ready, bool), "the way back is neither ready nor not")
     if is_a(inverse.chosen, "preimage.Ridge") and inverse._ready:
         check_belongs(inverse.chosen, inverse.space.width, inverse.space.decomposition.W.shape[1])
+
+
+def _weights(weights: Any) -> None:
+    threshold = weights.threshold
+    if isinstance(threshold, int | float | np.number):  # else it is refused by name, when it is used
+        demand(abs(float(threshold)) <= FARTHEST, f"threshold is no distance up to {FARTHEST:g}")
 
 
 def _ridge(ridge: Any) -> None:
@@ -239,8 +273,10 @@ PARTS: dict[str, Callable[[Any], None]] = {
     "decomposition.Decomposition": _decomposition,
     "solvers.Certificate": _certificate,
     "solvers.DualCertificate": _certificate,
+    "solvers.Compression": _compression,
     "estimators.Plan": _plan,
     "preimage.Space": _space,
     "preimage.Ridge": _ridge,
+    "preimage.Weights": _weights,
     "estimators.Inverse": _inverse,
 }

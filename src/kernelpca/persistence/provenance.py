@@ -12,8 +12,10 @@ import scipy
 import sklearn
 
 from kernelpca.persistence import catalogue
+from kernelpca.persistence.demands import MOST
+from kernelpca.persistence.errors import damaged
 
-NAMED = 1000  # names of columns that are listed
+NAMED, LENGTH = 1000, 100  # names of columns that are listed, and characters of each
 
 
 def provenance_of(model: Any) -> dict[str, Any]:
@@ -34,9 +36,27 @@ def provenance_of(model: Any) -> dict[str, Any]:
         },
         "n_samples": _samples(model),
         "n_features": None if "n_features_in_" not in vars(model) else int(model.n_features_in_),
-        "columns": None if columns is None else [str(name) for name in columns[:NAMED]],
-        "n_components": components if isinstance(components, int) else None,
+        "columns": None if columns is None else [str(name)[:LENGTH] for name in columns[:NAMED]],
+        "n_components": components if type(components) is int and components >= 0 else None,
     }
+
+
+def check_provenance(told: Any) -> None:
+    """Refuse what is no description of a model, so that whoever reads it need not look twice."""
+    good = isinstance(told, dict) and all(_is_text(told.get(name)) for name in ("class", "description", "created"))
+    if not good or not isinstance(told.get("versions"), dict) or not all(map(_is_text, told["versions"].values())):
+        raise damaged("It does not say what the model is, when it was made and by which versions")
+    counts = [told.get(name, 0.5) for name in ("n_samples", "n_features", "n_components")]
+    if not all(count is None or (type(count) is int and 0 <= count < MOST) for count in counts):
+        raise damaged("It does not say how many rows, columns and components the model has")
+    columns = told.get("columns", 0)
+    if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise damaged("Its names of columns are none")
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is text that can be shown as it is, without control characters."""
+    return isinstance(value, str) and all(line.isprintable() for line in value.split("\n"))
 
 
 def own_version() -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from kernelpca.estimators import PCA, InvertibleKernelPCA, KernelPCA
+from kernelpca.estimators import PCA, KernelPCA
 from kernelpca.kernels import as_kernel
 from kernelpca.kernels.base import HasGamma, Kernel
-from kernelpca.selection.family import refusal, shortened
+from kernelpca.selection.family import check_estimator, shortened
 from kernelpca.selection.widths import gamma_grid, has_width, with_gamma
 
 WIDTHS = 7  # for each kernel, when the user does not say
@@ -40,6 +40,11 @@ class Candidate:
     gamma: float = np.nan
 
 
+def once(given: Any) -> Any:
+    """Return the items of an iterator as a list, which can be gone through again; anything else as it is."""
+    return list(given) if isinstance(given, Iterator) else given
+
+
 def probe(estimator: Any, kernels: Any) -> Any:
     """Return the estimator with the first of the kernels, which shows what rows must be."""
     if kernels is None or not isinstance(estimator, KernelPCA):
@@ -53,8 +58,7 @@ def list_candidates(estimator: Any, rows: Any, kernels: Any, gammas: Any) -> lis
         given = [estimator.kernel] if kernels is None else _listed(kernels)
         parts = [part for kernel in given for part in _widths_of(as_kernel(kernel), rows, gammas)]
         return [_candidate(estimator, {"kernel": part}, part) for part in parts]
-    if not isinstance(estimator, InvertibleKernelPCA | PCA):
-        raise TypeError(refusal(estimator))
+    check_estimator(estimator)
     if kernels is not None:
         raise ValueError(
             f"kernels={kernels!r}: {type(estimator).__name__} has a kernel of its own. Leave kernels out, or give a "
@@ -93,12 +97,16 @@ def _widths_of(kernel: Kernel, rows: Any, gammas: Any) -> list[Any]:
         values: Any = gamma_grid(kernel, rows, WIDTHS)
     elif isinstance(gammas, int | np.integer) and not isinstance(gammas, bool):
         values = gamma_grid(kernel, rows, int(gammas))
-    elif isinstance(gammas, Iterable) and not isinstance(gammas, str) and len(list(gammas)):
-        values = list(gammas)
     else:
+        values = list(gammas) if isinstance(gammas, Iterable) and not isinstance(gammas, str) else []
+    if not len(values) or not all(_is_width(value) for value in values):
         raise ValueError(
             f'gammas={gammas!r}: give "auto", how many widths to try, a list of them such as [0.01, 0.1, "median"], or '
             "None for what the kernels say."
         )
     values = [value if isinstance(value, str) else float(value) for value in values]
     return [with_gamma(kernel, value).resolve(rows) for value in values]
+
+
+def _is_width(value: Any) -> bool:
+    return isinstance(value, str | int | float | np.number) and not isinstance(value, bool)

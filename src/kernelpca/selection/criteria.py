@@ -10,7 +10,7 @@ import numpy as np
 from kernelpca.estimators import KernelPCA
 from kernelpca.kernels import as_kernel
 from kernelpca.parts import check_whole, explain_unknown
-from kernelpca.selection.criterion import Criterion, InputCriterion, Task, as_numbers, denoised
+from kernelpca.selection.criterion import Criterion, InputCriterion, Task, as_numbers, denoised, with_names
 from kernelpca.selection.distances import mean_projection_errors
 from kernelpca.selection.family import Family
 from kernelpca.validation import as_generator
@@ -66,7 +66,7 @@ class Reconstruction(InputCriterion):
 
     def answer(self, model: Any, task: Task) -> np.ndarray:
         """(n, d): from rows to scores and back."""
-        return np.asarray(model.inverse_transform(np.asarray(model.transform(task.given))))
+        return np.asarray(model.inverse_transform(np.asarray(model.transform(with_names(task.given, model)))))
 
 
 class Denoising(InputCriterion):

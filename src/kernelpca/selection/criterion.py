@@ -6,10 +6,12 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from kernelpca.io.table import frame_of
 from kernelpca.parts import Part
 from kernelpca.selection.family import Family
 
@@ -104,9 +106,16 @@ class InputCriterion(Criterion):
 
 def denoised(model: Any, rows: np.ndarray) -> np.ndarray:
     """(n, d) -> (n, d): project and come back, by `denoise` where there is one."""
+    rows = with_names(rows, model)
     if hasattr(model, "denoise"):
         return np.asarray(model.denoise(rows))
     return np.asarray(model.inverse_transform(np.asarray(model.transform(rows))))
+
+
+def with_names(rows: np.ndarray, model: Any) -> Any:
+    """(n, d) -> the same, under the names that a model was fitted on, if it has any and pandas is there."""
+    names = getattr(model, "feature_names_in_", None)
+    return rows if names is None or find_spec("pandas") is None else frame_of(rows, names)
 
 
 def as_numbers(rows: Any, criterion: Criterion) -> np.ndarray:

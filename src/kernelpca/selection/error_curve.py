@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -12,13 +13,13 @@ import numpy as np
 from kernelpca.kernels.base import n_rows
 from kernelpca.selection.criteria import as_criterion
 from kernelpca.selection.criterion import Criterion
-from kernelpca.selection.family import Family, label, largest_size, with_known_width
-from kernelpca.selection.folds import check_rows, divide, splitter
+from kernelpca.selection.family import Family, check_estimator, label, largest_size, with_known_width
+from kernelpca.selection.folds import check_rows, divide, divisions, splitter
 from kernelpca.selection.steps import counted
 from kernelpca.validation import as_generator
 
 FEWEST = "one_std_error"
-ROUNDING = 1e-12
+ROUNDING = 1e-12  # of the baseline: errors that differ by less are equal
 RULES = f'"minimum", "{FEWEST}", or the part to do away with, such as 0.9'
 
 
@@ -123,7 +124,7 @@ def choose_components(curve: ErrorCurve, rule: str | float = "minimum") -> int:
     k, mean = curve.k[usable], curve.mean[usable]
     lowest = int(np.argmin(mean))
     if isinstance(rule, str) and rule == "minimum":
-        return int(k[lowest])
+        return int(k[mean <= mean[lowest] + ROUNDING * curve.baseline].min())
     if isinstance(rule, str) and rule == FEWEST:
         allowed = curve.std_error[usable][lowest]
         if np.isnan(allowed):
@@ -165,7 +166,8 @@ def error_curve(
     X : array-like, sparse matrix, list of str, or square kernel matrix
         The data, as the model takes them.
     cv : int, splitter or iterable, default=5
-        Folds, in random order; or anything that scikit-learn takes for cv.
+        Folds, in random order; or a splitter of scikit-learn or pairs of row numbers. For splitters that look at labels
+        or groups give `list(cv.split(X, y, groups))`.
     components : iterable of int, optional
         Numbers of components to look at; all from 0 to n_components where they cost nothing (criterion "projection"),
         else 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on.
@@ -188,16 +190,19 @@ def error_curve(
     >>> curve.best, curve.fraction[[0, 10, 20, 40]].round(2)
     (29, array([1.  , 0.48, 0.36, 0.26]))
     """
+    check_estimator(model)
     part, rng = as_criterion(criterion), as_generator(random_state)
     rows = check_rows(model, X)
-    model, cv = with_known_width(model, rows), splitter(cv, rng)
+    model, pairs = with_known_width(model, rows), divisions(splitter(cv, rng), n_rows(rows))
     whole = _count(model.n_components)
     asked = None if components is None else check_components(components)
     found: list[dict[int, float]] = []
-    baselines = []
-    with counted(callback, cv.get_n_splits(np.empty((n_rows(rows), 0)))) as step:
-        for fold in divide(model, rows, cv):
+    baselines, sizes = [], []
+    check_splits(rule, len(pairs))
+    with counted(callback, len(pairs)) as step:
+        for fold in divide(model, rows, pairs):
             possible = largest_size(model, fold.train)
+            sizes.append(possible)
             most = whole if asked is None else max(asked)
             family = Family(model, fold.train, None if most is None else max(min(most, possible), 1))
             ks = [k for k in (asked or grid(family.size, part.every)) if k <= family.size]
@@ -209,11 +214,34 @@ def error_curve(
     shared = sorted(set.intersection(*(set(errors) for errors in found)))
     if not any(shared):
         raise ValueError(
-            f"No number of components that was asked for ({components!r}) is possible in every fold: the smallest has "
-            f"{min(max(errors, default=0) for errors in found)}. Ask for fewer."
+            f"No number of components that was asked for ({asked}) is possible in every fold: the smallest has at most "
+            f"{min(sizes)}. Ask for fewer."
         )
     per_fold = np.array([[errors[k] for k in shared] for errors in found])
+    rule = "minimum" if stopped_early(rule, len(found)) else rule
     return ErrorCurve.from_folds(shared, per_fold, np.array(baselines), part, label(family.whole), rule)
+
+
+def check_splits(rule: Any, splits: int) -> None:
+    """Refuse a rule that needs several folds before any is looked at."""
+    if isinstance(rule, str) and rule == FEWEST and splits < 2:
+        raise ValueError(
+            f"rule={rule!r} needs a standard error, and there is one fold only: give cv at least 2 folds, or take "
+            '"minimum".'
+        )
+
+
+def stopped_early(rule: Any, folds: int) -> bool:
+    """Whether there are too few folds for a rule, as a callback has stopped; warn if so."""
+    if not (isinstance(rule, str) and rule == FEWEST and folds < 2):
+        return False
+    warnings.warn(
+        f"rule={rule!r} needs a standard error, and the callback has stopped after one fold: the lowest error is taken "
+        'instead (rule="minimum").',
+        UserWarning,
+        stacklevel=4,
+    )
+    return True
 
 
 def grid(most: int, every: bool = False) -> list[int]:

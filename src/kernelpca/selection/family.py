@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators import PCA, DualKernelPCA, InvertibleKernelPCA, KernelPCA
+from kernelpca.estimators.invertible import N_FEATURES
 from kernelpca.estimators.way_back import Inverse
 from kernelpca.kernels import as_kernel
 from kernelpca.kernels.base import n_rows
@@ -73,8 +74,16 @@ def largest_size(estimator: Any, rows: Any) -> int:
     n = n_rows(rows)
     if isinstance(estimator, PCA):
         return min(n, rows.shape[1])
+    if isinstance(estimator, InvertibleKernelPCA):
+        return min(n, _features_of(estimator, rows.shape[1]))
     features = estimator._feature_map() if isinstance(estimator, KernelPCA) else None
     return n if features is None else min(n, features.size_of(n))
+
+
+def _features_of(estimator: InvertibleKernelPCA, d: int) -> int:
+    """Return how many features the last layer has; what is no number of them is refused by the fit."""
+    given = estimator._stack()[-1]["n_features"]
+    return int(given) if isinstance(given, int | np.integer) and given > 0 else max(N_FEATURES, 2 * d)
 
 
 def is_nested(estimator: Any) -> bool:
@@ -126,6 +135,12 @@ def label(model: Any) -> str:
 def shortened(kernel: Any) -> str:
     """Print a kernel with numbers of four digits."""
     return re.sub(r"\d+\.\d{4,}(e[-+]?\d+)?", lambda number: f"{float(number[0]):.4g}", repr(kernel))
+
+
+def check_estimator(model: Any) -> None:
+    """Refuse what there are no choices for."""
+    if not isinstance(model, KernelPCA | InvertibleKernelPCA | PCA):
+        raise TypeError(refusal(model))
 
 
 def refusal(model: Any) -> str:

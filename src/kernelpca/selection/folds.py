@@ -15,7 +15,6 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from kernelpca.gram import Gram
 from kernelpca.io.table import Table
-from kernelpca.kernels.base import n_rows
 from kernelpca.remote import is_remote
 from kernelpca.validation import check_numbers
 
@@ -62,10 +61,23 @@ def check_rows(estimator: Any, X: Any, owner: Any = None) -> Any:
     return rows
 
 
-def divide(estimator: Any, X: Any, cv: Any) -> Iterator[Fold]:
+def divisions(cv: Any, n: int, y: Any = None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the row numbers to fit on and those held out, fold by fold; y is for splitters that look at labels."""
+    try:
+        return list(cv.split(np.empty((n, 0)), y))
+    except (TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, ValueError) and "groups" not in str(error):
+            raise
+        raise ValueError(
+            f"cv={cv!r} looks at labels or groups, which it was not given ({error}). Give the folds themselves: "
+            "cv=list(splitter.split(X, y, groups)); or a number of folds."
+        ) from error
+
+
+def divide(estimator: Any, X: Any, pairs: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[Fold]:
     """Yield the folds of checked rows one after the other."""
     pairwise = get_tags(estimator).input_tags.pairwise
-    for train, test in cv.split(np.empty((n_rows(X), 0))):
+    for train, test in pairs:
         if pairwise:
             yield Fold(X[np.ix_(train, train)], X[np.ix_(test, train)], np.diag(X)[test].astype(np.float64))
         else:

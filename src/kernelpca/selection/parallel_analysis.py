@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from kernelpca.estimators import PCA, InvertibleKernelPCA, KernelPCA
+from kernelpca.estimators import KernelPCA
+from kernelpca.kernels import as_kernel
 from kernelpca.parts import explain_unknown
-from kernelpca.selection.family import label, refusal, with_known_width
+from kernelpca.selection.family import check_estimator, label, with_known_width
 from kernelpca.selection.folds import check_rows
 from kernelpca.selection.steps import counted
 from kernelpca.validation import as_generator
@@ -128,10 +130,11 @@ def parallel_analysis(
     >>> parallel_analysis(KernelPCA(10, kernel="linear"), X).n_components
     3
     """
-    if not isinstance(model, KernelPCA | InvertibleKernelPCA | PCA):
-        raise TypeError(refusal(model))
+    check_estimator(model)
     unrelated = _check(n_permutations, quantile, method)
     rows, rng = _columns(model, X), as_generator(random_state)
+    if unrelated is signflipped:
+        _check_sides(model, rows)
     with counted(callback, n_permutations + 1) as step:
         model = with_known_width(model, rows)
         fitted = clone(model).fit(rows)
@@ -176,12 +179,23 @@ def _compare(values: np.ndarray, null: np.ndarray, quantile: float, method: str,
 def _columns(model: Any, X: Any) -> np.ndarray:
     """Return dense rows of numbers, whose columns can be made unrelated."""
     rows = check_rows(model, X)
-    if not isinstance(rows, np.ndarray) or rows.dtype.kind != "f" or getattr(model, "kernel", None) == "precomputed":
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind != "f" or get_tags(model).input_tags.pairwise:
         raise TypeError(
             "Parallel analysis changes the columns of dense rows of numbers, and was given a kernel matrix, sparse "
             "rows, texts or other objects. Give X.toarray() if it is sparse; else choose by error_curve(model, X)."
         )
     return rows
+
+
+def _check_sides(model: Any, rows: np.ndarray) -> None:
+    """Refuse to change sides where a kernel of histograms would then be given negative numbers."""
+    if isinstance(model, KernelPCA) and as_kernel(model.kernel).domain == "nonnegative":
+        lowest = (2 * rows.mean(axis=0, dtype=np.float64) - rows).min()
+        if lowest < 0:
+            raise ValueError(
+                f'method="signflip" puts entries on the other side of their column\'s mean, down to {lowest:.3g} here, '
+                f'and {model.kernel!r} compares histograms, which have no negative entries: take method="permutation".'
+            )
 
 
 def _check(n_permutations: Any, quantile: Any, method: Any) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:

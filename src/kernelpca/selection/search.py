@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelpca.estimators import KernelPCA
 from kernelpca.kernels.base import n_rows
-from kernelpca.selection.candidates import list_candidates, probe
+from kernelpca.selection.candidates import list_candidates, once, probe
 from kernelpca.selection.criteria import Projection, as_criterion
-from kernelpca.selection.error_curve import FEWEST, check_components
-from kernelpca.selection.folds import check_rows, divide, splitter
+from kernelpca.selection.error_curve import FEWEST, check_components, check_splits
+from kernelpca.selection.family import check_estimator
+from kernelpca.selection.folds import check_rows, divide, divisions, splitter
 from kernelpca.selection.steps import counted
 from kernelpca.selection.trials import Found, Trial, try_all
 from kernelpca.validation import as_generator, check_numbers
@@ -61,8 +64,9 @@ class KernelPCACV(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
     rule : {"minimum", "one_std_error"}, default="minimum"
         The lowest mean error, or the fewest components within one standard error of it.
     cv : int, splitter or iterable, default=5
-        Folds, in random order; or anything that scikit-learn takes for cv. `ShuffleSplit(3, test_size=500)` bounds the
-        number of rows that are denoised.
+        Folds, in random order; or a splitter of scikit-learn or pairs of row numbers. `ShuffleSplit(3, test_size=500)`
+        bounds the number of rows that are denoised; splitters that look at labels get y; for those that look at groups
+        give `list(cv.split(X, y, groups))`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows; None is a fixed one.
     callback : callable, "bar" or None, default=None
@@ -130,10 +134,10 @@ class KernelPCACV(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
         self.callback = callback
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose, and fit what was chosen on all of X; y is ignored."""
+        """Choose, and fit what was chosen on all of X; y is for a `cv` that looks at labels, and else ignored."""
         before = self.__dict__.copy()
         try:
-            self._fit(X)
+            self._fit(X, y)
         except BaseException:  # leave everything as it was
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -179,50 +183,71 @@ class KernelPCACV(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
         return self.best_estimator_.n_components_
 
     def _rows(self, X: Any) -> Any:
-        """Return rows as the best model takes them, with names and number of columns compared."""
+        """Return rows for the best model once names and number of columns are compared."""
         check_is_fitted(self)
-        return check_numbers(self, X, reset=False, sparse=True) if hasattr(self, "n_features_in_") else X
+        if hasattr(self, "n_features_in_"):
+            check_numbers(self, X, reset=False, sparse=True)
+        return X
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any, y: Any) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         estimator, self.criterion_ = self._given(), clone(as_criterion(self.criterion))
         if not (isinstance(self.rule, str) and self.rule in ("minimum", FEWEST)):
             raise ValueError(f'rule={self.rule!r} is not known: give "minimum" or "{FEWEST}".')
         asked = None if _is_auto(self.n_components) else [k for k in check_components(self.n_components) if k]
-        shown, rng = probe(estimator, self.kernels), as_generator(self.random_state)
+        check_estimator(estimator)
+        kernels, gammas = once(self.kernels), once(self.gammas)
+        shown, rng = probe(estimator, kernels), as_generator(self.random_state)
         rows = check_rows(shown, X, self)
-        candidates = list_candidates(estimator, rows, self.kernels, self.gammas)
+        candidates = list_candidates(estimator, rows, kernels, gammas)
         if self.criterion_.own_yardstick and len(candidates) > 1:
             raise ValueError(
                 f"criterion={self.criterion_.name!r} measures with each kernel's own yardstick, so that it cannot "
                 f"compare {len(candidates)} kernels or widths: the widest would win. Take 'denoising', 'masked' or "
                 "'reconstruction', which measure in the units of X, or give one kernel and gammas=None."
             )
-        cv = splitter(self.cv, rng)
-        total = len(candidates) * cv.get_n_splits(np.empty((n_rows(rows), 0)))
+        pairs = divisions(splitter(self.cv, rng), n_rows(rows), y)
+        check_splits(self.rule, len(pairs))
         trials: list[list[Trial]] = []  # of each fold
-        with counted(self.callback, total) as step:
-            for fold in divide(shown, rows, cv):
+        with counted(self.callback, len(candidates) * len(pairs)) as step:
+            for fold in divide(shown, rows, pairs):
                 trials.append(try_all(candidates, fold, asked, self.criterion_, step))
                 if step.stopped:
                     break
         found = Found.of(candidates, trials, self.criterion_)
+        _tell_left_out(asked, found.curves[0].k)
         self.curves_, self.cv_results_, self.n_splits_ = found.curves, found.table(), len(trials)
         self.best_index_ = found.best(self.rule)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         began = time.perf_counter()
-        self.best_estimator_ = clone(estimator).set_params(**self.best_params_).fit(rows)
+        self.best_estimator_ = clone(estimator).set_params(**self.best_params_).fit(X)  # with its names
         self.refit_time_ = time.perf_counter() - began
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(probe(self._given(), self.kernels))
+        kernels = None if isinstance(self.kernels, Iterator) else self.kernels  # which must not be used up here
+        given = getattr(self, "best_estimator_", None) or probe(self._given(), kernels)
+        if not hasattr(given, "__sklearn_tags__"):  # no estimator at all, as the fit will say
+            return tags
+        inner = get_tags(given)
         tags.input_tags = inner.input_tags
         tags.input_tags.sparse &= isinstance(self.criterion, Projection) or self.criterion == Projection.name
         tags.transformer_tags = inner.transformer_tags
         return tags
+
+
+def _tell_left_out(asked: list[int] | None, tried: np.ndarray) -> None:
+    """Warn of numbers of components that were asked for, and could not be tried."""
+    left_out = [k for k in asked or [] if k not in tried]
+    if left_out:
+        warnings.warn(
+            f"n_components={left_out} is more than some fold has rows or features for, and was not tried: give at most "
+            "as many as the smallest fold can have, or other folds (cv).",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _is_auto(given: Any) -> bool:

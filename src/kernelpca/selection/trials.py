@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from kernelpca.selection.candidates import Candidate
 from kernelpca.selection.criterion import Criterion
-from kernelpca.selection.error_curve import FEWEST, ErrorCurve
+from kernelpca.selection.error_curve import FEWEST, ROUNDING, ErrorCurve, stopped_early
 from kernelpca.selection.family import Family, largest_size
 from kernelpca.selection.folds import Fold
 
@@ -104,15 +104,14 @@ class Found:
         return np.concatenate([curve.per_fold for curve in self.curves], axis=1)
 
     def best(self, rule: str) -> int:
-        """Return which entry has the lowest mean error, or the fewest components of those that are as good."""
+        """Return which entry has the lowest mean error, and the fewest components of those that are as good."""
         mean = self.per_fold.mean(axis=0)
         lowest = int(mean.argmin())
-        if rule != FEWEST:
-            return lowest
         k = np.concatenate([curve.k for curve in self.curves])
-        allowed = np.concatenate([curve.std_error for curve in self.curves])[lowest]
-        if np.isnan(allowed):
-            raise ValueError(f'rule={rule!r} needs a standard error: give cv at least 2 folds, or take "minimum".')
+        if rule == FEWEST and not stopped_early(rule, len(self.per_fold)):
+            allowed = np.concatenate([curve.std_error for curve in self.curves])[lowest]
+        else:
+            allowed = ROUNDING * self.curves[lowest // len(self.curves[0].k)].baseline
         good = np.flatnonzero(mean <= mean[lowest] + allowed)
         return int(good[np.lexsort((mean[good], k[good]))[0]])
 

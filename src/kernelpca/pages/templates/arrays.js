@@ -1,5 +1,6 @@
 // Arrays that a page holds as text (written by kernelpca.pages.packed), and products with their rows.
 const TYPES = { float32: Float32Array, float64: Float64Array, uint8: Uint8Array, uint16: Uint16Array };
+const FINE = 2 ** 17; // numbers up to which an array keeps its 64 bits
 
 function bytesOf(text) {
   const letters = atob(text);
@@ -16,7 +17,7 @@ function unpack(spec) {
   if (!spec.values) return { data: raw, rows, columns };
   const values = unpack(spec.values).data;
   const less = spec.less ? unpack(spec.less).data : null;
-  const data = new Float32Array(raw.length);
+  const data = new (raw.length > FINE ? Float32Array : Float64Array)(raw.length);
   for (let i = 0; i < raw.length; i += 1) data[i] = values[raw[i]] - (less ? less[i % columns] : 0);
   return { data, rows, columns };
 }

@@ -50,10 +50,11 @@ function makeSliders() {
     const input = element("input", { type: "range", id: `z${k}`, min: low, max: high, step: "any", value: 0 });
     const output = element("output", { for: `z${k}` });
     const label = element("label", { for: `z${k}` }, element("b", { text: k + 1 }), element("span", { class: "quiet", text: percent(components.ratio[k]) }));
-    label.title = `component ${k + 1}, ${percent(components.ratio[k])} of the variance`;
+    label.title = `component ${k + 1}, ${percent(components.ratio[k])} of the ${components.whole}`;
     input.setAttribute("aria-label", label.title);
     input.addEventListener("input", () => {
       here.z[k] = Number(input.value);
+      here.chosen = -1;
       hold(true);
       if (!here.follow && !map.pair.includes(k)) refield();
       go();
@@ -123,7 +124,7 @@ function listen() {
       const [x, y] = map.toScreen(u, v);
       choose(map.hit(x, y, Infinity));
     } else if (event.key === "Home") reset();
-    else if (event.key === "Escape") hold(!here.held);
+    else if (event.key === "Escape") hold(false);
     else return;
     event.preventDefault();
   });

@@ -2,7 +2,10 @@
 {% include "arrays.js" %}
 {% include "kernels.js" %}
 {% include "points.js" %}
+{% include "target.js" %}
 {% include "fixed_point.js" %}
+{% include "quasi_newton.js" %}
+{% include "descent.js" %}
 {% include "ways.js" %}
 {% include "model.js" %}
 {% include "views.js" %}
@@ -83,12 +86,12 @@ function nearnessOf(z) {
 // The field behind the map: at each place what the meter would show there.
 const shown = { by: model.stages && data.model.way.kind !== "linear" ? "reliability" : "nearness" };
 const probe = new Float64Array(K);
-const field = new Field((across, up) => {
+const field = new Field((across, up, milliseconds) => {
   const [a, b] = map.range(0), [c, d] = map.range(1);
   probe.set(here.z);
   place(a + (b - a) * across, c + (d - c) * up, probe);
   if (shown.by === "nearness") return nearnessOf(probe).nearness;
-  return model.judge(probe);
+  return model.judge(probe, milliseconds);
 });
 
 // What samples themselves have, and light and words by comparison with it.
@@ -117,7 +120,8 @@ function drawShade() {
   map.drawShade(field, lightOf, BEYOND * usual[shown.by]);
 }
 
-let moved = true, asked = false, quietSince = 0;
+let moved = true, pending = false, asked = false, quietSince = 0;
+const EFFORT = 10; // milliseconds of a frame in which the answer is sought; what is found by then is shown
 const IDLE = 120; // milliseconds without movement, after which the field is worked on
 const SLICE = 7; // milliseconds of a frame that it may take
 
@@ -129,17 +133,19 @@ function ask() {
 
 function frame(now) {
   asked = false;
-  if (moved) {
+  if (moved || pending) {
     moved = false;
     quietSince = now;
-    update();
+    update(EFFORT);
   } else if (now - quietSince > IDLE && !field.done && field.work(SLICE)) drawShade();
-  if (moved || !field.done) ask();
+  if (moved || pending || !field.done) ask();
 }
 
-function update() {
+// Show the answer, or what is found of it within so many milliseconds.
+function update(milliseconds = Infinity) {
   const begun = performance.now();
-  const { point, reliability } = model.answer(here.z);
+  const { point, reliability, done } = model.answer(here.z, milliseconds);
+  pending = !done;
   last.point.set(point);
   Object.assign(last, { reliability }, nearnessOf(here.z));
   const computed = performance.now();
@@ -151,7 +157,7 @@ function update() {
   timings.compute.push(computed - begun);
   timings.draw.push(performance.now() - computed);
   if (timings.compute.length > 2000) timings.compute.splice(0, 1000), timings.draw.splice(0, 1000);
-  announce();
+  if (done) announce();
 }
 
 // Beside the picture: the original of the sample that was chosen, else the nearest sample.
@@ -181,6 +187,7 @@ function hold(held) {
 }
 
 function goTo(u, v) {
+  here.chosen = -1;
   place(u, v, here.z);
   go();
 }
@@ -201,10 +208,10 @@ function say(text) {
 }
 
 function reset() {
-  here.z.fill(0);
+  here.z.set(components.middle);
   here.chosen = -1;
   hold(true);
-  say("All components are 0: the mean of the training samples in feature space.");
+  say(data.centered ? "All components are 0: the mean of the training samples in feature space." : "Each component is at the mean of the samples' scores. (Nothing was centered: 0 would be the origin of feature space.)");
   if (!here.follow) refield();
   go();
 }
@@ -222,7 +229,7 @@ async function copy() {
     area.remove();
   }
   copy.text = text;
-  say("Scores copied: paste them into model.inverse_transform(...).");
+  say(`Scores copied: paste them into model.inverse_transform(...).${data.own ? "" : " Its answer is the model's own; this page computes a ridge regression in its place, so that numbers differ."}`);
 }
 
 function repaint() {
@@ -262,6 +269,7 @@ window.explorer = {
   },
   show(z) {
     here.z.set(z);
+    here.chosen = -1;
     update();
   },
   here, last, timings, field, model, map, copy,

@@ -23,7 +23,10 @@ class Field {
       const i = (this.next % (cells + 1)) * stride, j = Math.floor(this.next / (cells + 1)) * stride;
       const place = j * this.side + i;
       if (Number.isNaN(this.values[place])) {
-        this.values[place] = this.evaluate(i / (this.side - 1), 1 - j / (this.side - 1));
+        const left = milliseconds - (performance.now() - begun);
+        const value = this.evaluate(i / (this.side - 1), 1 - j / (this.side - 1), left);
+        if (value === null) break; // it goes on the next time
+        this.values[place] = value;
         this.count += 1;
       }
       this.next += 1;

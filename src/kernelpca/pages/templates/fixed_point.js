@@ -1,5 +1,4 @@
 // The fixed point of Mika et al., step for step as kernelpca.preimage.FixedPoint takes them.
-const NEIGHBORS = 10; // samples whose mean is a start
 const SHORTEST = 2 ** -6; // of a step
 
 class FixedPointWay {
@@ -7,8 +6,7 @@ class FixedPointWay {
     this.spec = spec;
     this.table = arrays[spec.anchors];
     this.origin = spec.origin ? arrays[spec.origin].data : null;
-    this.scores = arrays[spec.scores];
-    this.expansion = new Expansion(spec, arrays);
+    this.target = new Target(spec, arrays);
     this.kernel = kernelOf(spec.kernel, spec.eps);
     this.slope = slopeOf(spec.kernel, spec.eps);
     this.lengths = squaredLengths(this.table);
@@ -17,8 +15,6 @@ class FixedPointWay {
     this.points = this.mixes ? new WeightPoints(this.table) : new RowPoints(this.table);
     this.products = new Float64Array(rows);
     this.weights = new Float64Array(rows);
-    this.distances = new Float64Array(rows);
-    this.signed = new Float64Array(spec.signs.length);
     [this.x, this.best, this.from, this.goal, this.next] = Array.from({ length: 5 }, () => new Float64Array(this.points.size));
   }
 
@@ -30,9 +26,9 @@ class FixedPointWay {
   // The answer, less the origin; as weights of the model's rows where points are such.
   mix(z) {
     const { spec } = this;
-    const near = this.nearest(z, Math.max(NEIGHBORS, spec.max_restarts));
-    const c = this.expansion.at(z);
-    const length = this.squaredNorm(z);
+    const near = this.target.nearest(z, Math.max(NEIGHBORS, spec.max_restarts));
+    const c = this.target.expansion.at(z);
+    const length = this.target.squaredNorm(z);
     this.start(near);
     let rho = Infinity, here = Infinity, step = 1, tries = 0;
     this.iterations = 0;
@@ -72,22 +68,6 @@ class FixedPointWay {
     return this.best;
   }
 
-  // The samples nearest to the point of feature space, nearest first.
-  nearest(z, count) {
-    const { spec, distances } = this;
-    let square = 0;
-    for (let k = 0; k < z.length; k += 1) {
-      this.signed[k] = spec.signs[k] * z[k];
-      square += this.signed[k] * z[k];
-    }
-    timesRows(this.scores, this.signed, distances);
-    for (let i = 0; i < distances.length; i += 1) {
-      distances[i] = square + spec.lengths[i] - 2 * distances[i];
-      if (spec.definite && distances[i] < 0) distances[i] = 0;
-    }
-    return smallest(distances, count);
-  }
-
   start(near) {
     const { points, x, next } = this;
     const count = this.spec.start === "nearest" ? 1 : Math.min(NEIGHBORS, near.length);
@@ -97,13 +77,6 @@ class FixedPointWay {
       for (let i = 0; i < x.length; i += 1) x[i] += next[i] / count;
     }
     this.clip(x);
-  }
-
-  squaredNorm(z) {
-    const { spec } = this;
-    let sum = spec.mean_square;
-    for (let k = 0; k < z.length; k += 1) sum += spec.signs[k] * z[k] * (z[k] - 2 * spec.b[k]);
-    return sum;
   }
 
   // Squared distance of x from the point, and into `next` the mean of the samples with their weights there.
@@ -139,17 +112,4 @@ class FixedPointWay {
       x[j] = Math.min(Math.max(x[j], low[j] - origin), high[j] - origin);
     }
   }
-}
-
-// The places of the smallest numbers, smallest first.
-function smallest(numbers, count) {
-  const places = [];
-  for (let i = 0; i < numbers.length; i += 1) {
-    if (places.length === count && numbers[i] >= numbers[places[count - 1]]) continue;
-    let at = places.length;
-    while (at > 0 && numbers[places[at - 1]] > numbers[i]) at -= 1;
-    places.splice(at, 0, i);
-    if (places.length > count) places.pop();
-  }
-  return places;
 }

@@ -15,13 +15,17 @@ function cosineOf(xx, yy, xy) {
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : 0;
 }
 
+function angleOf(xx, yy, xy) {
+  return Math.acos(Math.min(Math.max(cosineOf(xx, yy, xy), -1), 1));
+}
+
 const KERNELS = {
   linear: () => (xx, yy, xy) => xy,
   polynomial: ({ degree, gamma, coef0 }) => (xx, yy, xy) => (gamma * xy + coef0) ** degree,
   sigmoid: ({ gamma, coef0 }) => (xx, yy, xy) => Math.tanh(gamma * xy + coef0),
   cosine: () => cosineOf,
   arc_cosine: ({ order }) => (xx, yy, xy) => {
-    const angle = Math.acos(Math.min(Math.max(cosineOf(xx, yy, xy), -1), 1));
+    const angle = angleOf(xx, yy, xy);
     if (order === 0) return 1 - angle / Math.PI;
     return (Math.sqrt(xx * yy) * (Math.sin(angle) + (Math.PI - angle) * Math.cos(angle))) / Math.PI;
   },
@@ -76,8 +80,13 @@ const LESS_ONE = {
   },
 };
 
-// How strongly y pulls x: -2 times the derivative by the squared distance.
+// How much of y is in the gradient of k(x, y) in x; for kernels of the distance, -2 times the derivative by its square.
 const SLOPES = {
+  linear: () => () => 1,
+  polynomial: ({ degree, gamma, coef0 }) => (xx, yy, xy) => degree * gamma * (gamma * xy + coef0) ** (degree - 1),
+  sigmoid: ({ gamma, coef0 }) => (xx, yy, xy) => gamma * (1 - Math.tanh(gamma * xy + coef0) ** 2),
+  cosine: () => (xx, yy) => (xx > 0 && yy > 0 ? 1 / Math.sqrt(xx * yy) : 0),
+  arc_cosine: () => (xx, yy, xy) => 1 - angleOf(xx, yy, xy) / Math.PI,
   rbf: ({ gamma }) => (xx, yy, xy) => 2 * gamma * Math.exp(-gamma * squaredDistance(xx, yy, xy)),
   cauchy: ({ gamma }) => (xx, yy, xy) => (2 * gamma) / (1 + gamma * squaredDistance(xx, yy, xy)) ** 2,
   rational_quadratic: ({ alpha, gamma }) => (xx, yy, xy) => {
@@ -108,6 +117,54 @@ const SLOPES = {
   },
   shift: ({ of }, eps) => slopeOf(of, eps),
   less_one: ({ of }, eps) => slopeOf(of, eps),
+  normalized: ({ of }, eps) => {
+    const f = kernelOf(of, eps), df = slopeOf(of, eps);
+    return (xx, yy, xy) => {
+      const own = f(xx, xx, xx) * f(yy, yy, yy);
+      return own > 0 ? df(xx, yy, xy) / Math.sqrt(own) : 0;
+    };
+  },
+  kernel_rbf: (term, eps) => {
+    const k = kernelOf(term, eps), df = slopeOf(term.of, eps);
+    return (xx, yy, xy) => 2 * term.gamma * k(xx, yy, xy) * df(xx, yy, xy);
+  },
+};
+
+// How much of x is in it; for kernels of the distance as much as of y, with the other sign.
+const ALONG = {
+  linear: () => () => 0,
+  polynomial: () => () => 0,
+  sigmoid: () => () => 0,
+  cosine: () => (xx, yy, xy) => (xx > 0 ? -cosineOf(xx, yy, xy) / xx : 0),
+  arc_cosine: () => (xx, yy, xy) => (xx > 0 ? (Math.sin(angleOf(xx, yy, xy)) * Math.sqrt(yy / xx)) / Math.PI : 0),
+  sum: ({ first, second }, eps) => {
+    const f = alongOf(first, eps), g = alongOf(second, eps);
+    return (xx, yy, xy) => f(xx, yy, xy) + g(xx, yy, xy);
+  },
+  product: ({ first, second }, eps) => {
+    const f = kernelOf(first, eps), g = kernelOf(second, eps);
+    const df = alongOf(first, eps), dg = alongOf(second, eps);
+    return (xx, yy, xy) => df(xx, yy, xy) * g(xx, yy, xy) + f(xx, yy, xy) * dg(xx, yy, xy);
+  },
+  scale: ({ of, factor }, eps) => {
+    const f = alongOf(of, eps);
+    return (xx, yy, xy) => factor * f(xx, yy, xy);
+  },
+  shift: ({ of }, eps) => alongOf(of, eps),
+  normalized: ({ of }, eps) => {
+    const f = kernelOf(of, eps), toward = slopeOf(of, eps), along = alongOf(of, eps);
+    return (xx, yy, xy) => {
+      const mine = f(xx, xx, xx), own = mine * f(yy, yy, yy);
+      if (!(own > 0)) return 0;
+      const rate = (toward(xx, xx, xx) + along(xx, xx, xx)) / mine;
+      return (along(xx, yy, xy) - rate * f(xx, yy, xy)) / Math.sqrt(own);
+    };
+  },
+  kernel_rbf: (term, eps) => {
+    const k = kernelOf(term, eps), toward = slopeOf(term.of, eps), along = alongOf(term.of, eps);
+    return (xx, yy, xy) =>
+      2 * term.gamma * k(xx, yy, xy) * (along(xx, yy, xy) - toward(xx, xx, xx) - along(xx, xx, xx));
+  },
 };
 
 function kernelOf(term, eps = 2 ** -52) {
@@ -116,6 +173,12 @@ function kernelOf(term, eps = 2 ** -52) {
 
 function slopeOf(term, eps) {
   return SLOPES[term.name](term, eps);
+}
+
+function alongOf(term, eps) {
+  if (ALONG[term.name]) return ALONG[term.name](term, eps);
+  const toward = slopeOf(term, eps);
+  return (xx, yy, xy) => -toward(xx, yy, xy);
 }
 
 function usesManhattan(term) {

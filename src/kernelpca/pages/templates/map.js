@@ -3,7 +3,6 @@ const LIGHT = ["#0060a0", "#c44e00", "#00785c", "#9c3e8c", "#7a6a00", "#4a4f55",
 const DARK = ["#6cb8ee", "#ff9e5e", "#45c9a5", "#e39ad5", "#d9c64a", "#c8cdd3", "#ff8fb7", "#9ad4ff", "#d9a184", "#a9a9ff"];
 const RAMP = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
 const SHAPES = 6;
-const NUMBERS_FONT = "12px system-ui, sans-serif";
 
 function isDark() {
   return window.matchMedia("(prefers-color-scheme: dark)").matches;
@@ -83,7 +82,7 @@ class ScoreMap {
     [this.shade, this.dots, this.cursor] = this.canvases.map(fitted);
     const { width, height } = this.dots;
     this.dots.pen.font = NUMBERS_FONT;
-    const texts = this.pair[1] < 0 ? [] : ticksOf(...this.range(1), 6).map(figureOf);
+    const texts = this.pair[1] < 0 ? [] : tickTexts(ticksOf(...this.range(1), 6));
     const longest = Math.max(0, ...texts.map((text) => this.dots.pen.measureText(text).width));
     this.frame = { left: Math.ceil(longest) + 30, top: 10, right: 12, bottom: 44, width, height };
     this.colors = { mark: cssColor("--cursor"), halo: cssColor("--paper"), ink: cssColor("--ink"), quiet: cssColor("--quiet"), line: cssColor("--line"), dim: cssColor("--dim"), lit: cssColor("--lit") };
@@ -155,36 +154,40 @@ class ScoreMap {
     pen.strokeRect(left + 0.5, top + 0.5, width - left - right, height - top - bottom);
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const u of ticksOf(...this.range(0), width < 480 ? 4 : 7)) {
+    const across = ticksOf(...this.range(0), width < 480 ? 4 : 7), below = tickTexts(across);
+    across.forEach((u, i) => {
       const x = this.toScreen(u, 0)[0];
-      pen.fillText(figureOf(u), x, height - bottom + 5);
+      pen.fillText(below[i], x, height - bottom + 5);
       line(pen, x, height - bottom, x, height - bottom + 3);
-    }
+    });
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     if (this.pair[1] >= 0) {
-      for (const v of ticksOf(...this.range(1), 6)) {
+      const up = ticksOf(...this.range(1), 6), beside = tickTexts(up);
+      up.forEach((v, i) => {
         const y = this.toScreen(0, v)[1];
-        pen.fillText(figureOf(v), left - 6, y);
+        pen.fillText(beside[i], left - 6, y);
         line(pen, left - 3, y, left, y);
-      }
+      });
     }
     pen.fillStyle = this.colors.ink;
     pen.font = "600 13px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "bottom";
-    pen.fillText(this.nameOf(this.pair[0]), (left + width - right) / 2, height - 4);
+    pen.fillText(this.nameOf(this.pair[0], pen, width - left - right), (left + width - right) / 2, height - 4);
     if (this.pair[1] < 0) return;
     pen.save();
     pen.translate(9, (top + height - bottom) / 2);
     pen.rotate(-Math.PI / 2);
     pen.textBaseline = "middle";
-    pen.fillText(this.nameOf(this.pair[1]), 0, 0);
+    pen.fillText(this.nameOf(this.pair[1], pen, height - top - bottom), 0, 0);
     pen.restore();
   }
 
-  nameOf(k) {
-    return `component ${k + 1} (${percent(this.components.ratio[k])} of the variance)`;
+  // The name of a component, in short where there is no room for more.
+  nameOf(k, pen, room) {
+    const share = percent(this.components.ratio[k]), name = `component ${k + 1} (${share} of the ${this.components.whole})`;
+    return pen.measureText(name).width <= room ? name : `component ${k + 1} (${share})`;
   }
 
   drawCursor(u, v, chosen) {

@@ -43,28 +43,42 @@ class Model {
     this.mixes = Boolean(this.way.mixes && first?.values?.table === this.way.table && !first.values.far);
   }
 
-  // An input with these scores; valid until the next call.
-  invert(z) {
-    this.way.into(z, this.point);
-    return this.point;
+  // What is found for scores z within so many milliseconds: an input (valid until the next call), how reliable it is, and
+  // whether it is the answer or only on the way there. Asked again for the same scores, it goes on.
+  answer(z, milliseconds = Infinity) {
+    const done = this.seek(z, milliseconds);
+    this.fill(z);
+    if (!this.stages) return { point: this.point, reliability: null, done };
+    const own = this.mixes ? this.stages[0].ofMixture(this.way.mixture) : this.scores(this.point);
+    return { point: this.point, reliability: this.compare(own, z), done };
+  }
+
+  // How reliable the answer is, or null while it is not found; where it is a combination of the model's rows, without
+  // making it.
+  judge(z, milliseconds = Infinity) {
+    if (!this.seek(z, milliseconds)) return null;
+    if (this.mixes) return this.compare(this.stages[0].ofMixture(this.way.begin ? this.way.mixture : this.way.mix(z)), z);
+    this.fill(z);
+    return this.compare(this.scores(this.point), z);
+  }
+
+  // Work on scores z, where that takes many steps; true when nothing is left to do.
+  seek(z, milliseconds) {
+    if (!this.way.begin) return true;
+    if (!this.asked || !this.asked.every((value, k) => value === z[k])) {
+      this.asked = Float64Array.from(z);
+      this.way.begin(this.asked);
+    }
+    return this.way.advance(milliseconds);
+  }
+
+  fill(z) {
+    if (this.way.begin) this.way.leave(this.point);
+    else this.way.into(z, this.point);
   }
 
   scores(x) {
     return this.stages.reduce((rows, stage) => stage.at(rows), x);
-  }
-
-  // How reliable the input with these scores is; where it is a combination of the model's rows, without making it.
-  judge(z) {
-    if (!this.stages) return null;
-    return this.compare(this.mixes ? this.stages[0].ofMixture(this.way.mix(z)) : this.scores(this.invert(z)), z);
-  }
-
-  // Both at once.
-  answer(z) {
-    const point = this.invert(z);
-    if (!this.stages) return { point, reliability: null };
-    const own = this.mixes ? this.stages[0].ofMixture(this.way.mixture) : this.scores(point);
-    return { point, reliability: this.compare(own, z) };
   }
 
   // 1 / (1 + q), q the squared difference between scores and those asked for, over the usual squared length.

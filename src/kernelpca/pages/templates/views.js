@@ -9,6 +9,8 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+const NUMBERS_FONT = "12px system-ui, sans-serif";
+
 function cssColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
@@ -114,13 +116,17 @@ class SignalView {
 
   redraw() {
     this.drawn = fitted(this.canvas);
+    this.drawn.pen.font = NUMBERS_FONT;
+    const ticks = ticksOf(this.display.low, this.display.high, 5), texts = tickTexts(ticks);
+    const longest = Math.max(...texts.map((text) => this.drawn.pen.measureText(text).width));
+    this.axis = { ticks, texts, left: Math.ceil(longest) + 12 };
     this.colors = { ink: cssColor("--quiet"), line: cssColor("--line"), now: cssColor("--accent"), then: cssColor("--bad"), band: cssColor("--band") };
     if (this.x) this.paint();
   }
 
   paint() {
     const { pen, width, height } = this.drawn;
-    const { low, high } = this.display, left = 44, bottom = 22, top = 8, right = 8;
+    const { low, high } = this.display, { left, ticks, texts } = this.axis, bottom = 22, top = 8, right = 8;
     const room = 0.04 * (high - low), d = this.x.length;
     const across = (j) => left + ((width - left - right) * j) / Math.max(d - 1, 1);
     const up = (v) => top + ((height - top - bottom) * (high + room - v)) / (high - low + 2 * room);
@@ -130,19 +136,19 @@ class SignalView {
     for (let j = d - 1; j >= 0; j -= 1) pen.lineTo(across(j), up(this.band[j]));
     pen.fillStyle = this.colors.band;
     pen.fill();
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = NUMBERS_FONT;
     pen.fillStyle = this.colors.ink;
     pen.strokeStyle = this.colors.line;
     pen.lineWidth = 1;
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    for (const value of ticksOf(low, high, 5)) {
+    ticks.forEach((value, i) => {
       pen.beginPath();
       pen.moveTo(left, up(value));
       pen.lineTo(width - right, up(value));
       pen.stroke();
-      pen.fillText(figureOf(value), left - 6, up(value));
-    }
+      pen.fillText(texts[i], left - 6, up(value));
+    });
     pen.textAlign = "center";
     pen.textBaseline = "top";
     for (const value of ticksOf(0, d - 1, 6)) pen.fillText(String(value), across(value), height - bottom + 6);
@@ -174,8 +180,18 @@ function ticksOf(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((part) => part * power).find((part) => part >= rough);
   const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i += 1) ticks.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i += 1) ticks.push(Number((i * step).toPrecision(15)));
   return ticks;
+}
+
+// Their texts, with the decimals that tell them apart.
+function tickTexts(ticks) {
+  if (ticks.length < 2) return ticks.map(figureOf);
+  const power = Math.floor(Math.log10(ticks[1] - ticks[0]) + 1e-9), decimals = Math.max(-power, 0);
+  const largest = Math.max(...ticks.map(Math.abs));
+  if (largest < 1e7 && decimals <= 6) return ticks.map((tick) => tick.toFixed(decimals));
+  const digits = Math.max(Math.floor(Math.log10(largest)) - power, 0);
+  return ticks.map((tick) => tick.toExponential(Math.min(digits, 15)));
 }
 
 class TableView {

@@ -1,23 +1,5 @@
 // Ways back from scores to inputs, as kernelpca.pages.export writes them down: each has into(z, x).
 
-// Scores as a combination of features: c = mean_weights + W (signs z).
-class Expansion {
-  constructor(spec, arrays) {
-    this.W = arrays[spec.W];
-    this.mean = arrays[spec.mean_weights].data;
-    this.signs = Float64Array.from(spec.signs);
-    this.signed = new Float64Array(this.signs.length);
-    this.coefficients = new Float64Array(this.W.rows);
-  }
-
-  at(z) {
-    for (let k = 0; k < z.length; k += 1) this.signed[k] = this.signs[k] * z[k];
-    const c = timesRows(this.W, this.signed, this.coefficients);
-    for (let i = 0; i < c.length; i += 1) c[i] += this.mean[i];
-    return c;
-  }
-}
-
 // The linear kernel: x = center + sum of z_k axis_k.
 class LinearWay {
   constructor(spec, arrays) {
@@ -112,6 +94,14 @@ class RandomFeatures {
     }
     return this.values;
   }
+
+  // How fast feature i changes with its phase, after `at`.
+  rate(i, value) {
+    const { form, amplitude, phases: b } = this.spec;
+    if (form === "relu") return value > 0 ? amplitude : 0;
+    const phase = this.phases[i] + (b ? b[i] : 0);
+    return amplitude * (form === "sin" ? Math.cos(phase) : -Math.sin(phase));
+  }
 }
 
 // Random features inverted step by step, as kernelpca.preimage.Invertible does; the branch is that of the nearest sample.
@@ -179,7 +169,7 @@ class ChainWay {
   }
 }
 
-const WAYS = { linear: LinearWay, ridge: RidgeWay, fixed_point: FixedPointWay, invertible: InvertibleWay, chain: ChainWay };
+const WAYS = { linear: LinearWay, ridge: RidgeWay, fixed_point: FixedPointWay, gradient: GradientWay, invertible: InvertibleWay, chain: ChainWay };
 
 function wayOf(spec, arrays) {
   const way = new WAYS[spec.kind](spec, arrays);

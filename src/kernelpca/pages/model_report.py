@@ -6,24 +6,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from kernelpca.pages import figures
-from kernelpca.pages.chosen import Chosen, Labels, choose, choose_labels, kernel_of
+from kernelpca.pages.chosen import Chosen, Labels, check_model, choose, choose_labels
 from kernelpca.pages.display import Display, display_of
 from kernelpca.pages.explained import (
     code_for,
     commands_for,
     facts_of_certificate,
     facts_of_model,
-    in_short,
     tell_plan,
 )
 from kernelpca.pages.extremes import list_columns, show_extremes
+from kernelpca.pages.model_kernels import kernels_of, name_kernels
 from kernelpca.pages.page import render
 from kernelpca.pages.quality import MEAN, Reconstruction, bring_back, unwarned
 from kernelpca.persistence.provenance import provenance_of
-from kernelpca.persistence.savable import Savable
 from kernelpca.plotting import ResidualsDisplay
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.thumbnails import UNRELIABLE
@@ -79,14 +77,14 @@ def report(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from kernelpca import KernelPCA
-    >>> from kernelpca.pages.report import report
+    >>> from kernelpca.pages import report
     >>> iris = load_iris()
     >>> model = KernelPCA(n_components=3).fit(iris.data)
     >>> page = report(model, iris.data, labels=iris.target_names[iris.target])
     >>> page.startswith("<!doctype html>")
     True
     """
-    _check_model(model)
+    check_model(model, "report")
     fitted = Fitted(model)
     if not fitted.n_components:
         raise ValueError("This model has no components, so there is nothing to report: fit with n_components >= 1.")
@@ -123,20 +121,6 @@ def report(
         )
 
 
-def _check_model(model: Any) -> None:
-    """Refuse what a page cannot tell about."""
-    if isinstance(model, Pipeline):
-        raise TypeError(
-            "A report is about one model, and a pipeline was given: give its last step and what that is given, "
-            "report(pipeline[-1], pipeline[:-1].transform(X))."
-        )
-    if isinstance(model, type) or not isinstance(model, Savable):
-        raise TypeError(
-            f"{model!r} is no fitted model of kernelpca: give an estimator such as KernelPCA(2).fit(X). "
-            "kernelpca.sklearn.KernelPCA takes the place of scikit-learn's."
-        )
-
-
 def _display(chosen: Chosen, kind: str, image_shape: Any) -> Display | None:
     """Decide how rows are shown; None where they are no dense rows of numbers."""
     if chosen.rows is not None:
@@ -163,7 +147,7 @@ def _residuals(fitted: Fitted, chosen: Chosen) -> tuple[ResidualsDisplay | None,
     """Return distances from the subspace, or why they are not known."""
     if hasattr(fitted.last, "score_samples"):
         return ResidualsDisplay.from_estimator(fitted.last, chosen.given, width=figures.WIDTH), ""
-    if kernel_of(fitted.last) is None or chosen.what == "rows of a kernel matrix":
+    if not kernels_of(fitted.last) or chosen.what == "rows of a kernel matrix":
         return None, "The model was fitted on a kernel matrix, which does not tell k(x, x) of other rows."
     return None, f"{fitted.name} has no score_samples, as scikit-learn's has none: use kernelpca.KernelPCA."
 
@@ -178,9 +162,10 @@ def _about(
     """Return what the head of the page says."""
     return {
         "estimator": fitted.name,
-        "kernel": in_short(kernel_of(fitted.last)),
+        "kernel": name_kernels(fitted.last),
         "components": fitted.n_components,
         "kept": None if fitted.ratio is None else float(fitted.ratio.sum()),
+        "whole": fitted.whole,
         "used": len(chosen.numbers),
         "total": chosen.total,
         "columns": None if chosen.rows is None else chosen.rows.shape[1],
@@ -205,10 +190,10 @@ def _quality(fitted: Fitted, found: Reconstruction, strange: ResidualsDisplay | 
         for name, errors in found.errors.items()
     ]
     curves: dict[str, np.ndarray] = {}
-    if strange is not None and kernel_of(fitted.last) is not None:
+    if strange is not None and kernels_of(fitted.last):
         left_out = strange.residuals[found.places]
         signs = np.sign(fitted.eigenvalues)
-        middle = "the mean" if getattr(fitted.last, "center", True) else "the origin (nothing was centered)"
+        middle = "the mean" if fitted.centered else "the origin (nothing was centered)"
         curves["left out by the components"] = left_out
         if found.feature is not None and np.isfinite(found.feature).any():  # indefinite kernels have no distances
             curves["from the projection to what came back"] = found.feature
@@ -227,10 +212,10 @@ def _quality(fitted: Fitted, found: Reconstruction, strange: ResidualsDisplay | 
         "null": MEAN,
         "input_figure": figures.draw_errors(found),
         "feature": in_feature,
-        "feature_figure": figures.draw_feature_errors(curves) if curves else None,
+        "feature_figure": figures.draw_feature_errors(curves, fitted.centered) if curves else None,
         "reliability": {"median": float(np.median(found.reliability)), "least": float(found.reliability.min())},
         "low": low,
-        "reliability_figure": figures.draw_reliability(found),
+        "reliability_figure": figures.draw_reliability(found, fitted.centered),
     }
 
 
@@ -263,6 +248,8 @@ def _outliers(
         "of": len(found.residuals),
         "threshold": found.threshold,
         "rule": found.rule,
+        "middle": found.middle_name,
+        "unit": found.unit,
         "figure": figures.draw_outliers(found, chosen.numbers),
         "labeled": labels is not None,
         "texts": texts is not None,

@@ -1,0 +1,65 @@
+"""Model files that commands are given, and whether what is in them can do what is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+NEAR = 5  # files that a message names
+
+
+def load(path: Path) -> Any:
+    """Load what a model file holds; of one that does not exist, name those that do."""
+    import kernelpca
+
+    if not path.exists():
+        near = sorted(other.name for other in path.parent.glob("*.kpca"))[:NEAR] if path.parent.is_dir() else []
+        there = f" In its folder: {', '.join(near)}." if near else ""
+        raise FileNotFoundError(f"{path} does not exist.{there} `kernelpca fit` makes models.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, and a model is one file: give that.")
+    return kernelpca.load(path)
+
+
+def load_fitted(path: Path, method: str, of_numbers: bool = True) -> Any:
+    """Load a fitted model that has a method, and is one of rows of numbers, or say what the file holds instead."""
+    model = load(path)
+    name = type(model).__name__
+    if not is_model(model):
+        raise ValueError(f"{path} holds {model!r}, a part of models: give a model, as `kernelpca fit` writes it.")
+    if not is_fitted(model):
+        raise ValueError(
+            f"{path} holds a {name} that is not fitted: give one that is, as `kernelpca fit` writes it, or as "
+            "model.fit(X).save(path) does in Python."
+        )
+    if of_numbers and not hasattr(model, "n_features_in_"):
+        raise ValueError(
+            f"{path} holds a {name} of texts or other objects, and commands work on rows of numbers: use it in Python, "
+            f"model = kernelpca.load({str(path)!r})."
+        )
+    if not hasattr(model, method):
+        raise ValueError(f"{path} holds a {name}, which has no method {method}: {_reason(model)}.")
+    return model
+
+
+def is_model(found: Any) -> bool:
+    """Whether a file held an estimator, and not a part such as a kernel."""
+    return hasattr(found, "fit") and hasattr(found, "transform")
+
+
+def is_fitted(model: Any) -> bool:
+    """Whether a model has seen data."""
+    return hasattr(model, "eigenvalues_")
+
+
+def _reason(model: Any) -> str:
+    from kernelpca.kernels import Precomputed
+    from kernelpca.sklearn import KernelPCA
+
+    if isinstance(model, KernelPCA):
+        return (
+            "it is kernelpca.sklearn.KernelPCA, which has what scikit-learn's has. `kernelpca fit` makes one with all"
+        )
+    if isinstance(getattr(model, "kernel_", None), Precomputed):
+        return "it was fitted on a kernel matrix. Fit on rows of numbers"
+    return "fit a model of another kind, `kernelpca fit --method kernel`"
