@@ -41,7 +41,7 @@ class Counted:
     def among(cls, squares: np.ndarray, n_neighbors: int | None, threshold: float | None) -> Counted:
         """(n, m) squared distances -> the nearest few, those nearer than the threshold and the nearest one, or all."""
         if threshold is not None:
-            inside = (squares < threshold**2) | (squares == squares.min(axis=1, keepdims=True))
+            inside = (squares < threshold * threshold) | (squares == squares.min(axis=1, keepdims=True))
             columns = _smallest(squares, int(inside.sum(axis=1).max()))
             return cls(_take(squares, columns), columns, _take(inside, columns))
         if n_neighbors is None or n_neighbors >= squares.shape[1]:
