@@ -63,6 +63,7 @@ def all_pairs(table: str, outcomes: list[Outcome]) -> Claim:
     """L-BFGS beside the full decomposition."""
     factors = [outcome.factor(FULL) for outcome in outcomes if np.isfinite(outcome.seconds(FULL))]
     printed = [row[0] / row[3] for row in PRINTED[table].values() if np.isfinite(row[0])]
+    tie = table == "3" and outcomes[0].n <= SMALL
     return Claim(
         "L-BFGS is faster than the decomposition into all eigenpairs: the least of its times over that of L-BFGS",
         f"table {table}",
@@ -70,6 +71,7 @@ def all_pairs(table: str, outcomes: list[Outcome]) -> Claim:
         min(factors),
         "at least",
         printed=f"{min(printed):.0f}",
+        **({"expected": "differ", "evidence": EVIDENCE["all pairs"]} if tie else {}),
     )
 
 
@@ -142,6 +144,8 @@ HOLD_SMALL = {  # those that came out in every run with 1500 rows, by a margin
     ("5", RSVD, "usps"),
 }
 EVIDENCE = {
+    "all pairs": "A tie with 1500 rows, whose decomposition takes half a second: in four runs the least factor was "
+    "1.12, 1.18, 2.87 and 0.998. With all rows the claim is expected to hold, and did.",
     "smaller": "It is not general. In four runs with 1500 rows the median was 0.79, 0.81, 0.93 and 1.01: smaller on "
     "Protein (0.3 to 0.4) and Synth 1 (0.4 to 1.0), mostly on USPS (0.6 to 1.1), and mostly larger on Reuters (0.9 to "
     "1.7). At full size it was 0.4 on Protein and USPS, 0.6 on Synth 1 and 1.4 on RCV1.",

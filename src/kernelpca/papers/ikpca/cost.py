@@ -316,7 +316,7 @@ EXPERIMENT = Experiment(
     null="kPCA with the closed kernel, of the same rows, stands beside every form.",
     sizes={
         "full": {"largest": 2000, "rows": 2000, "repeats": 5},
-        "quick": {"largest": 1000, "rows": 2000, "repeats": 3},
+        "quick": {"largest": 1000, "rows": 2000, "repeats": 2},
         "tiny": {"largest": 160, "rows": 160, "repeats": 1},
     },
     pieces=pieces,
