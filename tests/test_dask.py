@@ -99,29 +99,42 @@ def test_clusters_of_eigenvalues_are_compared_as_subspaces(cluster):
     assert np.max(np.abs(angles)) < 1e-6
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: KernelPCA(4, kernel=RBF(0.05)),
-        lambda: KernelPCA(4, kernel=RBF(0.05), center=False),
-        lambda: KernelPCA(0.5, kernel="linear"),
-        lambda: KernelPCA(4, kernel="laplacian_euclidean", approximation=Nystrom(80)),
-        lambda: KernelPCA(4, kernel="chi2", approximation=Nystrom(80, "kmeans")),
-        lambda: KernelPCA(4, kernel=RBF(0.05), approximation=Nystrom(80, form="extension")),
-        lambda: KernelPCA(4, kernel="poly", approximation=Nystrom(80, "diagonal")),
-        lambda: KernelPCA(3, approximation="sketch"),
-        lambda: RobustKernelPCA(2, kernel=RBF(0.05)),
-        lambda: RobustKernelPCA(2, kernel=RBF(0.05), approximation=RandomFourier(64)),
-        lambda: SparseKernelPCA(2, kernel=RBF(0.05)),
-        lambda: InvertibleKernelPCA(4, gamma=0.01, n_features=128),
-        lambda: InvertibleKernelPCA(4, layers=[{"n_components": 10, "gamma": 0.01}, {"gamma": 0.1}]),
-        lambda: PCA(4),
-        lambda: PCA(4, method="svd"),
-        lambda: PCA(4, method="project", n_features=60),
-        lambda: PCA(0.7, center=False),
-    ],
-)
+ESTIMATORS = [  # on threads and on a cluster
+    lambda: KernelPCA(4, kernel=RBF(0.05)),
+    lambda: KernelPCA(4, kernel="laplacian_euclidean", approximation=Nystrom(80)),
+    lambda: RobustKernelPCA(2, kernel=RBF(0.05)),
+    lambda: SparseKernelPCA(2, kernel=RBF(0.05)),
+    lambda: InvertibleKernelPCA(4, gamma=0.01, n_features=128),
+    lambda: PCA(4),
+]
+VARIANTS = [  # the same paths with other parameters: on threads
+    lambda: KernelPCA(4, kernel=RBF(0.05), center=False),
+    lambda: KernelPCA(0.5, kernel="linear"),
+    lambda: KernelPCA(4, kernel="chi2", approximation=Nystrom(80, "kmeans")),
+    lambda: KernelPCA(4, kernel=RBF(0.05), approximation=Nystrom(80, form="extension")),
+    lambda: KernelPCA(4, kernel="poly", approximation=Nystrom(80, "diagonal")),
+    lambda: KernelPCA(3, approximation="sketch"),
+    lambda: RobustKernelPCA(2, kernel=RBF(0.05), approximation=RandomFourier(64)),
+    lambda: InvertibleKernelPCA(4, layers=[{"n_components": 10, "gamma": 0.01}, {"gamma": 0.1}]),
+    lambda: PCA(4, method="svd"),
+    lambda: PCA(4, method="project", n_features=60),
+    lambda: PCA(0.7, center=False),
+]
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
 def test_every_estimator_takes_dask_arrays(schedule, make):
+    check_estimator(make)
+
+
+@pytest.mark.parametrize("make", VARIANTS)
+def test_variants_take_dask_arrays(make):
+    with dask.config.set(scheduler="threads"):
+        check_estimator(make)
+
+
+def check_estimator(make):
+    """Fit, transform, back, denoise and score: as on one machine, lazily, in the chunks that were given."""
     rows = X[:400]
     local, model, array = make().fit(rows), make().fit(da.from_array(rows, chunks=(130, -1))), chunked()
     tol = 1e-3 if isinstance(local, RobustKernelPCA | SparseKernelPCA) else 1e-5
