@@ -133,7 +133,8 @@ class Csv(Reader):
         try:
             table = csv.read_csv(
                 arrow.BufferReader(text),
-                read_options=csv.ReadOptions(column_names=names),
+                # Arrow's threads may abort the process where it ends soon after
+                read_options=csv.ReadOptions(column_names=names, use_threads=False),
                 parse_options=csv.ParseOptions(delimiter=self.head[0], ignore_empty_lines=True),
                 convert_options=csv.ConvertOptions(include_columns=chosen, null_values=list(MISSING)),
             )

@@ -73,7 +73,9 @@ class Parquet(Reader):
         edges, parts = self.facts[2], []
         for (file, group), (first, end) in zip(self.facts[3], pairwise(edges), strict=True):
             if first < stop and end > start:
-                table = parquet.ParquetFile(file).read_row_group(group, columns=list(self.columns or ()))
-                block = as_matrix(table.select(list(self.columns or ())), self.dtype)
+                names = list(self.columns or ())
+                # Arrow's threads may abort the process where it ends soon after
+                table = parquet.ParquetFile(file).read_row_group(group, columns=names, use_threads=False)
+                block = as_matrix(table.select(names), self.dtype)
                 parts.append(block[max(start - first, 0) : stop - first])
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]), self.dtype)
