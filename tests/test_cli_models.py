@@ -461,7 +461,8 @@ def test_a_folder_that_does_not_exist(folder, tmp_path):
     refused("fit", folder / "numbers.csv", "-o", tmp_path / "no" / "m.kpca", says="does not exist: make it first")
 
 
-def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
+def interrupt_the_fifth(monkeypatch):
+    """Work on few rows at a time, and stop in the fifth call of `transform`; return it, and the rows of each call."""
     monkeypatch.setattr("kernelpca.cli.tables.LEAST_ROWS", 20)
     monkeypatch.setattr("kernelpca.cli.tables.BLOCK", 4)
     transform, seen = KernelPCA.transform, []
@@ -473,6 +474,11 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         return transform(self, X)
 
     monkeypatch.setattr(KernelPCA, "transform", watched)
+    return transform, seen
+
+
+def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
+    transform, seen = interrupt_the_fifth(monkeypatch)
     words = ("transform", folder / "iris.kpca", folder / "numbers.csv", "-o", tmp_path / "scores.npy")
     answer = run(*words)
     assert answer.returncode == 130
@@ -493,17 +499,7 @@ def test_results_of_other_data_are_not_used(folder, tmp_path, monkeypatch, chang
     for name in ("X", "Y"):
         rows = NUMBERS.to_numpy() + (name == "Y")
         group.create_array(name, shape=rows.shape, dtype=rows.dtype, chunks=(10, 4))[:] = rows
-    monkeypatch.setattr("kernelpca.cli.tables.LEAST_ROWS", 20)
-    monkeypatch.setattr("kernelpca.cli.tables.BLOCK", 4)
-    transform, seen = KernelPCA.transform, []
-
-    def watched(self, X):
-        seen.append(len(X))
-        if len(seen) == 5:
-            raise KeyboardInterrupt
-        return transform(self, X)
-
-    monkeypatch.setattr(KernelPCA, "transform", watched)
+    transform, seen = interrupt_the_fifth(monkeypatch)
     words = ["transform", folder / "iris.kpca", tmp_path / "rows.zarr", "-o", tmp_path / "scores.npy", "--key"]
     assert run(*words, "X").returncode == 130
     if change == "data":

@@ -8,16 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from kernelpca.cli.models import load_fitted
+from kernelpca.cli.models import columns_of, load_fitted
 from kernelpca.cli.options import Data, Force, Header, Json, Key, MaybeOut, Model, Out
 from kernelpca.cli.tables import check_table_output, open_for, open_named, write_applied
 from kernelpca.cli.words import bar, say
-
-
-def columns_of(model: Any) -> list[str] | None:
-    """Return the names of the columns that a model was fitted on, if it knows them."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
 
 
 def names_of_scores(model: Any) -> list[str]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-NEAR = 5  # files that a message names
-
 
 def load(path: Path) -> Any:
     """Load what a model file holds; of one that does not exist, name those that do."""
     import kernelpca
 
     if not path.exists():
-        near = sorted(other.name for other in path.parent.glob("*.kpca"))[:NEAR] if path.parent.is_dir() else []
-        there = f" In its folder: {', '.join(near)}." if near else ""
-        raise FileNotFoundError(f"{path} does not exist.{there} `kernelpca fit` makes models.")
+        from kernelpca.io.reading import say_absent
+
+        raise FileNotFoundError(f"{say_absent(path, '.kpca')} `kernelpca fit` makes models.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, and a model is one file: give that.")
     return kernelpca.load(path)
@@ -50,6 +48,12 @@ def is_model(found: Any) -> bool:
 def is_fitted(model: Any) -> bool:
     """Whether a model has seen data."""
     return hasattr(model, "eigenvalues_")
+
+
+def columns_of(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
 
 
 def _reason(model: Any) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from kernelpca.cli.models import columns_of
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -128,8 +130,7 @@ def explain_rows(path: Path, table: Table, rows: np.ndarray, test: Any, what: st
 
 def open_for(model: Any, path: Path, key: str | None = None, header: bool | None = None) -> Table:
     """Open rows for a model: of a file with names, the columns that it was fitted on, wherever they stand."""
-    names = getattr(model, "feature_names_in_", None)
-    return open_named(path, None if names is None else [str(name) for name in names], model.n_features_in_, key, header)
+    return open_named(path, columns_of(model), model.n_features_in_, key, header)
 
 
 def open_named(

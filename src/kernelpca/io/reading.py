@@ -26,6 +26,7 @@ FORMATS: dict[str, type[Reader]] = {
     ".hdf5": Hdf5,
     ".zarr": Zarr,
 }
+NEAR = 5  # files that a message names
 SHARE = 0.25  # of the memory granted, that a file which is loaded may take
 
 
@@ -116,15 +117,20 @@ def unread(
             f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be opened. Formats: {', '.join(FORMATS)}."
         )
     if not path.exists():
-        near = sorted(other.name for other in path.parent.glob(f"*{path.suffix}"))[:5] if path.parent.is_dir() else []
-        there = f" In its folder: {', '.join(near)}." if near else ""
-        raise FileNotFoundError(f"{path} does not exist.{there}")
+        raise FileNotFoundError(say_absent(path, path.suffix))
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is one name: give a list, [{columns!r}].")
     if key is not None and not kind.takes_key:
         raise BadFile(f"{path} is one table, so that key={key!r} names nothing in it: leave key out.")
     reader = kind(str(path), None if columns is None else tuple(columns), key)
     return replace(reader, header=header) if isinstance(reader, Csv) else reader
+
+
+def say_absent(path: Path, suffix: str) -> str:
+    """Say that a file does not exist, and name some with this suffix beside it."""
+    near = sorted(other.name for other in path.parent.glob(f"*{suffix}"))[:NEAR] if path.parent.is_dir() else []
+    there = f" In its folder: {', '.join(near)}." if near else ""
+    return f"{path} does not exist.{there}"
 
 
 def check_chunks(chunks: int | str | None) -> int:
