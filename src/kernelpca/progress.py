@@ -1,11 +1,15 @@
-"""A bar for long fits, in terminals and notebooks."""
+"""How far long work has come: a bar for fits, in terminals and notebooks, and a count of parts for all else."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from kernelpca.extras import require
+
+Done = Callable[[int, int], object]  # is told how many parts of how many are finished
+Part = TypeVar("Part")
 
 
 class ProgressBar:
@@ -78,3 +82,17 @@ def describe(event: Any) -> str:
     if event.remaining is not None:
         text += f", about {event.remaining:.0f} s left"
     return text
+
+
+def count_parts(done: Done | None, total: int) -> Callable[[Part], Part]:
+    """Return a function that gives back its argument and tells `done` that one more of `total` parts is finished."""
+    finished = 0
+
+    def count(part: Part) -> Part:
+        nonlocal finished
+        finished += 1
+        if done is not None:
+            done(finished, total)
+        return part
+
+    return count

@@ -9,7 +9,7 @@ import typer
 from kernelpca.cli.models import load_fitted
 from kernelpca.cli.options import Force, Json, Model, Out
 from kernelpca.cli.tables import check_model_output
-from kernelpca.cli.words import say
+from kernelpca.cli.words import bar, say
 
 
 def compress(
@@ -29,7 +29,8 @@ def compress(
 
     check_model_output(out, force, model)
     found = load_fitted(model, "compress", of_numbers=False)
-    small = found.compress(tol, n_anchors=anchors)
+    with bar("compress") as done:
+        small = found.compress(tol, n_anchors=anchors, done=done)
     small.save(out)
     stated = small.certificate_.compression
     sizes = model.stat().st_size, out.stat().st_size

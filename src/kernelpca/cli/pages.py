@@ -12,7 +12,7 @@ import typer
 from kernelpca.cli.models import load_fitted
 from kernelpca.cli.options import Data, Force, Header, Json, Key, Model
 from kernelpca.cli.tables import check_output, open_for
-from kernelpca.cli.words import say
+from kernelpca.cli.words import bar, say
 
 Page = Annotated[Path, typer.Option("--out", "-o", help="Where to write the page, an .html file.", show_default=False)]
 Image = Annotated[str | None, typer.Option("--image", help="Rows are images: 28x28, or 32x32x3.", show_default=False)]
@@ -49,7 +49,8 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
         fitted = load_fitted(model, "transform")
         table = open_for(fitted, data, key, header)
         named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
-        text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem)
+        with bar(name) as done:
+            text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem, done=done)
         write_atomically(out, text.encode("utf-8"))
         size = out.stat().st_size
         say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ def fit_callback() -> Any:
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function `done(blocks, all_blocks)` that draws a bar with the time left, once two seconds are gone."""
+    """Give a function `done(parts, all_parts)` that moves a bar with the time left, drawn after two seconds."""
     if not watches_progress():
         yield lambda done, total: None
         return
@@ -79,18 +79,14 @@ def bar(what: str) -> Iterator[Callable[[int, int], None]]:
         TimeRemainingColumn(),
     )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task, began = progress.add_task(what, total=None), time.monotonic()
-    shown = False
-
-    def update(done: int, total: int) -> None:
-        nonlocal shown
-        progress.update(task, completed=done, total=total)
-        if not shown and time.monotonic() - began > QUIET:
-            progress.start()
-            shown = True
-
+    task = progress.add_task(what, total=None)
+    late = threading.Timer(QUIET, progress.start)  # also where the first part takes longer
+    late.daemon = True
+    late.start()
     try:
-        yield update
+        yield lambda done, total: progress.update(task, completed=done, total=total)
     finally:
-        if shown:
+        late.cancel()
+        late.join()
+        if progress.live.is_started:
             progress.stop()

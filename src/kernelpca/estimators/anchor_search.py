@@ -10,6 +10,7 @@ from kernelpca.estimators.matching_pursuit import MatchingPursuit
 from kernelpca.estimators.reduced_set import Expansion, Projection, move_points
 from kernelpca.gram.tiled import TiledGram
 from kernelpca.kernels.base import n_rows
+from kernelpca.progress import Done
 
 CANDIDATES, EACH = 10_000, 5  # rows to choose among, where there are more, and for each that is asked for
 FINE = 32  # parts of a number of rows, by which it grows
@@ -68,6 +69,8 @@ class Search:
         Draws rows to look at, where there are many.
     n_anchors : int or None
         How many will be asked for, if that is known.
+    done : callable or None
+        Told how many steps of how many are taken; each attempt that was not enough adds as many again.
     """
 
     def __init__(
@@ -77,9 +80,10 @@ class Search:
         dtype: np.dtype,
         rng: np.random.Generator,
         n_anchors: int | None = None,
+        done: Done | None = None,
     ) -> None:
         self.expansion, self.movable, self.dtype, self.rng = expansion, movable, dtype, rng
-        self.n = n_rows(expansion.rows)
+        self.n, self.done, self.attempts = n_rows(expansion.rows), done, 1
         self.products = TiledGram(expansion.kernel, expansion.rows).matmat(expansion.V)
         self.before = self.products[:, :-1] + expansion.b
         self._choose_among(max(CANDIDATES, EACH * (n_anchors or 0)))
@@ -93,6 +97,7 @@ class Search:
         found = self._within(tol)
         while found is None and len(self.numbers) < self.n:
             self._choose_among(2 * len(self.numbers))
+            self.attempts += 1
             found = self._within(tol)
         return found
 
@@ -111,9 +116,13 @@ class Search:
         pursuit, moving, points = self.pursuit, self.movable, None
         goal = tol * (GAIN if moving else 1.0)
         while True:
-            while pursuit.error() > goal and len(pursuit.order) < len(self.numbers) and not pursuit.exhausted:
+            errors = [pursuit.error()]
+            while errors[-1] > goal and len(pursuit.order) < len(self.numbers) and not pursuit.exhausted:
                 pursuit.extend(len(pursuit.order) + max(len(pursuit.order) // FINE, 1))
-            m, as_rows = len(pursuit.order), pursuit.error()
+                errors.append(pursuit.error())
+                if not moving:
+                    self._tell(approach(errors, goal))
+            m, as_rows = len(pursuit.order), errors[-1]
             if m == len(self.numbers):
                 return None
             found = self._reduce(m, tol, moving, points)
@@ -121,6 +130,7 @@ class Search:
                 return found
             if pursuit.exhausted:
                 return None
+            self.attempts += 1
             gain = as_rows / max(found.error, found.residual_error)
             if moving and gain < WORTH:
                 moving, gain = False, 1.0
@@ -134,10 +144,21 @@ class Search:
         if not moving or self.pursuit.exhausted:
             return self._judge(self.expansion.onto(Z), self.numbers[chosen])
         start = Z if points is None else np.concatenate([points, Z[len(points) :]])
-        found = move_points(self.expansion, start, STEPS, lambda at: self._judge(at, None).within(tol))
+        found = move_points(
+            self.expansion,
+            start,
+            STEPS,
+            good=lambda at: self._judge(at, None).within(tol),
+            step=lambda taken: self._tell(taken / STEPS),
+        )
         if self.dtype != np.float64:
             found = self.expansion.onto(found.points.astype(self.dtype).astype(np.float64))
         return self._judge(found, None)
+
+    def _tell(self, part: float) -> None:
+        """Tell how much of this attempt is done."""
+        if self.done is not None:
+            self.done(round(STEPS * (self.attempts - 1 + part)), STEPS * self.attempts)
 
     def _judge(self, projection: Projection, rows: np.ndarray | None) -> Reduced:
         expansion, before = self.expansion, self.before
@@ -157,3 +178,11 @@ class Search:
             scores=scores,
             before=before,
         )
+
+
+def approach(errors: list[float], goal: float) -> float:
+    """Return how near the least of some errors is to a goal: 0 for the first, 1 for the goal, by factors."""
+    known = [error for error in errors if np.isfinite(error)]
+    if not known or known[0] <= goal:
+        return float(bool(known))
+    return float(np.log(known[0] / max(min(known), goal)) / np.log(known[0] / goal))

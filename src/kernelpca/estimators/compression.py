@@ -21,6 +21,7 @@ from kernelpca.features.kernel import GivenFeatures, KernelFeatures
 from kernelpca.features.protocol import move
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.preimage import as_preimage
+from kernelpca.progress import Done
 from kernelpca.solvers.certificate import Compression
 from kernelpca.tiles import one_blas_thread
 from kernelpca.validation import as_generator
@@ -33,7 +34,14 @@ OF_ROWS = ("dual_coef_", "outlier_weights_", "n_samples_seen_")  # what estimato
 class Compressible:
     """A method of estimators whose directions are combinations of mapped rows."""
 
-    def compress(self, tol: float | None = None, *, n_anchors: int | None = None, move: bool | None = None) -> Self:
+    def compress(
+        self,
+        tol: float | None = None,
+        *,
+        n_anchors: int | None = None,
+        move: bool | None = None,
+        done: Done | None = None,
+    ) -> Self:
         """Return this model over fewer anchors, the rows that kernel values are computed with: smaller and faster.
 
         Each direction is replaced by what comes nearest to it in the span of the new anchors, on the same axes.
@@ -51,6 +59,9 @@ class Compressible:
             Whether anchors may leave the rows that they were: about a third of them is then enough for the same error.
             It needs dense rows of real numbers and a kernel with a gradient, and is done where there are, unless this
             is False.
+        done : callable, optional
+            Called as done(steps, all_steps) as the search goes on, to show or log how far it has come. It often ends
+            before all steps are taken; an attempt that was not enough adds as many again.
 
         Returns
         -------
@@ -67,10 +78,12 @@ class Compressible:
         >>> small.certificate_.compression.anchors < len(X) // 10
         True
         """
-        return compress(self, tol, n_anchors, move)
+        return compress(self, tol, n_anchors, move, done)
 
 
-def compress(model: Any, tol: float | None, n_anchors: int | None, may_move: bool | None) -> Any:
+def compress(
+    model: Any, tol: float | None, n_anchors: int | None, may_move: bool | None, done: Done | None = None
+) -> Any:
     """Return a fitted model over fewer anchors; `Compressible.compress` says how."""
     check_is_fitted(model)
     old: Decomposition = model._decomposition
@@ -83,7 +96,7 @@ def compress(model: Any, tol: float | None, n_anchors: int | None, may_move: boo
     with one_blas_thread:
         if n_anchors != n:
             rng = as_generator(model.random_state)
-            search = Search(expansion_of(model, anchors), movable, old.W.dtype, rng, n_anchors)
+            search = Search(expansion_of(model, anchors), movable, old.W.dtype, rng, n_anchors, done)
             found = search.with_anchors(n_anchors) if n_anchors else search.within(tol)
         if found is None and not n_anchors:
             warnings.warn(

@@ -117,13 +117,18 @@ class Projection:
 
 
 def move_points(
-    expansion: Expansion, Z: np.ndarray, steps: int, good: Callable[[Projection], bool] = lambda _: False
+    expansion: Expansion,
+    Z: np.ndarray,
+    steps: int,
+    good: Callable[[Projection], bool] = lambda _: False,
+    step: Callable[[int], object] = lambda _: None,
 ) -> Projection:
     """(m, d) -> the projection on points moved from these to where it is nearest, by quasi-Newton steps.
 
     With B the coefficients of the projections, the squared distances of directions from them have the gradient
     -2 sum_j weight_j B_sj (sum_i V_ij dk(z_s, x_i) - sum_t B_tj dk(z_s, z_t)): B is the best there is, so that its own
-    change does not count. In every column points stay within the range of the rows. It ends early where `good` says so.
+    change does not count. In every column points stay within the range of the rows. It ends early where `good` says so;
+    `step` is told the number of each.
 
     References
     ----------
@@ -139,6 +144,7 @@ def move_points(
 
     def look(intermediate_result: OptimizeResult) -> None:
         taken.append(intermediate_result.fun)
+        step(len(taken))
         at_hand = np.array_equal(seen[0].points.ravel(), intermediate_result.x)
         if len(taken) % LOOK == 0 and at_hand and good(seen[0]):
             raise StopIteration

@@ -16,11 +16,11 @@ from kernelpca.atomic import write_atomically, writing_atomically
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
 from kernelpca.io.csv import is_numbering
+from kernelpca.progress import Done
 from kernelpca.tiles import blocks
 
 STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
 BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
-Done = Callable[[int, int], None]
 Blocks = Iterator[np.ndarray]
 
 

@@ -19,10 +19,12 @@ from kernelpca.pages.packed import pack, pack_shades
 from kernelpca.pages.page import render
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import check_labels, spread_rows
+from kernelpca.progress import Done, count_parts
 
 EXTRA = "pages"  # brings jinja2
 ORIGINALS = 1_500_000  # bytes of samples that can be looked at beside their pre-images
 MARGIN = 0.15  # of the samples' range, that map and sliders reach beyond it
+PARTS = 4  # of the work, of which `done` is told
 NEIGHBORS = 2000  # samples whose distance from the next is looked at
 
 
@@ -37,6 +39,7 @@ def explore(
     title: str | None = None,
     max_points: int = 5000,
     max_anchors: int | None = None,
+    done: Done | None = None,
 ) -> str:
     """Return a page of HTML in which a model can be explored: one file that needs no server and no network.
 
@@ -66,6 +69,8 @@ def explore(
     max_anchors : int, optional
         Most rows of the model that the page holds; a larger model is replaced by a ridge regression on so many
         landmarks, and the page says so. When not given, as many as a page of about 10 MB has room for.
+    done : callable, optional
+        Called as done(parts, all_parts) when a part of the work is finished, to show or log how far it has come.
 
     Returns
     -------
@@ -96,16 +101,17 @@ def explore(
     for name, most in (("max_points", max_points), ("max_anchors", max_anchors)):
         if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
             raise ValueError(f"{name}={most!r}: give a whole number of at least 1.")
-    chosen = choose(model, X, max(max_points, LEARNED))
+    part = count_parts(done, PARTS)
+    chosen = part(choose(model, X, max(max_points, LEARNED)))
     rows = chosen.rows
     if rows is None:
         raise TypeError(f"An explorer shows dense rows of numbers, and X holds {chosen.what}: give X.toarray().")
     tags = check_labels(labels, chosen.total)
     display = display_of(rows, kind, image_shape, chosen.names if names is None else names)
-    Z = fitted.scores(chosen.given).astype(np.float64)
+    Z = part(fitted.scores(chosen.given).astype(np.float64))
     if not Z.shape[1]:
         raise ValueError("This model has no components, so there is nothing to explore: fit with n_components >= 1.")
-    exported = export(model, rows, Z, max_anchors)
+    exported = part(export(model, rows, Z, max_anchors))
     shown = spread_rows(len(rows), max_points)
     numbers = chosen.numbers[shown]
     data = {
@@ -140,7 +146,7 @@ def explore(
         "judged": exported.forth is not None and exported.way["kind"] != "linear",
     }
     heading = f"{fitted.name} of {chosen.total} samples" if title is None else str(title)
-    return render("explorer.html", EXTRA, title=heading, about=about, data=data)
+    return part(render("explorer.html", EXTRA, title=heading, about=about, data=data))
 
 
 def write_explorer(path: str | Path, model: Any, X: Any, **options: Any) -> Path:

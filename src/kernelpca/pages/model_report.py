@@ -25,9 +25,11 @@ from kernelpca.persistence.provenance import provenance_of
 from kernelpca.plotting import ResidualsDisplay
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.thumbnails import UNRELIABLE
+from kernelpca.progress import Done, count_parts
 
 EXTRA = "pages"  # brings jinja2
 STRANGEST = 20  # outliers that are listed
+PARTS = 9  # of the work, of which `done` is told
 EXCERPT = 90  # letters of a text that are shown
 
 
@@ -40,6 +42,7 @@ def report(
     kind: str = "auto",
     title: str | None = None,
     max_rows: int = 5000,
+    done: Done | None = None,
 ) -> str:
     """Return a page of HTML about a model and a data set: one file that needs no server and no network.
 
@@ -67,6 +70,8 @@ def report(
     max_rows : int, default=5000
         Most rows that are looked at; of more, so many are taken, spread evenly. Pre-images are found for 500 of them,
         or fewer where rows are long. The page says so.
+    done : callable, optional
+        Called as done(parts, all_parts) when a part of the work is finished, to show or log how far it has come.
 
     Returns
     -------
@@ -88,13 +93,14 @@ def report(
     fitted = Fitted(model)
     if not fitted.n_components:
         raise ValueError("This model has no components, so there is nothing to report: fit with n_components >= 1.")
+    part = count_parts(done, PARTS)
     with unwarned():
         chosen = choose(model, X, max_rows)
         known = choose_labels(labels, chosen)
         display = _display(chosen, kind, image_shape)
-        Z = fitted.scores(chosen.given).astype(np.float64)
-        found, no_way_back = _bring_back(fitted, chosen, Z)
-        strange, no_residuals = _residuals(fitted, chosen)
+        Z = part(fitted.scores(chosen.given).astype(np.float64))
+        found, no_way_back = part(_bring_back(fitted, chosen, Z))
+        strange, no_residuals = part(_residuals(fitted, chosen))
         heading = f"{fitted.name} of {chosen.total} rows" if title is None else str(title)
         return render(
             "model_report.html",
@@ -105,14 +111,14 @@ def report(
             plan=tell_plan(model),
             certificate=getattr(model, "certificate_", None),
             certified=facts_of_certificate(model.certificate_) if hasattr(model, "certificate_") else [],
-            spectrum=figures.draw_spectrum(fitted),
-            map=figures.draw_map(fitted, Z, known, chosen),
-            pictured=figures.draw_thumbnails(fitted, Z, chosen, display) if display and found else None,
-            quality=_quality(fitted, found, strange, Z) if found else None,
+            spectrum=part(figures.draw_spectrum(fitted)),
+            map=part(figures.draw_map(fitted, Z, known, chosen)),
+            pictured=part(figures.draw_thumbnails(fitted, Z, chosen, display) if display and found else None),
+            quality=part(_quality(fitted, found, strange, Z) if found else None),
             no_way_back=no_way_back,
-            samples=show_extremes(found, chosen, display, known) if found and display else None,
+            samples=part(show_extremes(found, chosen, display, known) if found and display else None),
             columns=list_columns(found, display) if found and display and display.kind == "table" else None,
-            outliers=_outliers(strange, chosen, known, display) if strange else None,
+            outliers=part(_outliers(strange, chosen, known, display) if strange else None),
             no_residuals=no_residuals,
             code=code_for(fitted, found is not None, strange is not None),
             commands=commands_for(found is not None, strange is not None) if chosen.rows is not None else "",
