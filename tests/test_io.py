@@ -422,7 +422,6 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # h5py complains as it closes
 @pytest.mark.parametrize("size", [1000, 19000])  # less than a block, or than the file
 def test_a_run_on_a_full_disk_goes_on(tmp_path, suffix, size):
     values, path = np.random.default_rng(0).normal(size=(1160, 8)), tmp_path / f"rows{suffix}"
@@ -436,6 +435,29 @@ def test_a_run_on_a_full_disk_goes_on(tmp_path, suffix, size):
     assert computed == ([1] if size > 1000 else [1, 290, 290, 290, 290])  # the first row for its type, and blocks
     np.testing.assert_array_equal(np.asarray(open_data(path)), values)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_full_disk_is_met_before_hdf5_is(tmp_path, monkeypatch):
+    """HDF5 that fails to close a file ends the process at a later one."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "rows.h5"
+    write_data(path, X)
+    monkeypatch.setattr(h5py, "File", None)
+    with pytest.raises(OSError, match=r"rows\.h5 was not written: File too large"), files_of_at_most(X.nbytes):
+        write_data(path, X, force=True)
+
+
+@pytest.mark.parametrize("columns", [1, 9000])
+def test_room_asked_for_is_that_of_an_hdf5_file_with_its_names(tmp_path, monkeypatch, columns):
+    pytest.importorskip("h5py")
+    asked = []
+    monkeypatch.setattr("kernelpca.io.writing._check_room", lambda path, size: asked.append(size))
+    names, values = [f"column number {i}" for i in range(columns)], np.arange(2.0 * columns).reshape(2, columns)
+    path = write_data(tmp_path / "wide.h5", values, columns=names)
+    assert path.stat().st_size <= asked[0] <= 2**17 + 4 * path.stat().st_size
+    table = open_data(path)
+    assert list(table.columns) == names
+    np.testing.assert_array_equal(np.asarray(table), values)
 
 
 def test_a_block_that_is_cut_is_computed_again(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from kernelpca.tiles import blocks
 
 STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
 BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
+LAYOUT, POINTER = 2**16, 64  # bytes, more than HDF5 needs for all but rows, and for a name beside its letters
 Blocks = Iterator[np.ndarray]
 
 
@@ -259,12 +261,34 @@ def _arrow(arrow: Any, part: np.ndarray, schema: Any) -> Any:
 
 
 def _hdf5(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
+    """Let HDF5 lay out the file, and write the rows past it: a write that fails inside HDF5 may end the process later.
+
+    So that the layout does not fail either, room for the whole file is asked for first.
+    """
     h5py = require("h5py", "io", "Writing HDF5 files")
-    try:
-        with h5py.File(path, "w") as file:
-            _fill(file.create_dataset("X", shape, dtype, chunks=True), parts, names)
-    except RuntimeError as error:  # what h5py says of a disk that is full in the end
-        raise OSError(str(error)) from error
+    size = shape[0] * shape[1] * dtype.itemsize
+    _check_room(path, size + LAYOUT + sum(len(name.encode()) + POINTER for name in names or ()))
+    create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    create.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    create.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    with h5py.File(path, "w", libver=("v108", "v108")) as file:  # names may be many
+        array = file.create_dataset("X", shape, dtype, dcpl=create)
+        if names is not None:
+            array.attrs["columns"] = names
+        start = array.id.get_offset()
+    if size:
+        with path.open("r+b") as raw:
+            raw.seek(start)
+            for part in parts:
+                raw.write(np.ascontiguousarray(part, dtype).data)
+
+
+def _check_room(path: Path, size: int) -> None:
+    """Raise the operating system's error where a new file of so many bytes has no room, if it can tell."""
+    reserve = getattr(os, "posix_fallocate", None)
+    if reserve is not None:
+        with path.open("wb") as file:
+            reserve(file.fileno(), 0, size)
 
 
 def _zarr(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, names: list[str] | None) -> None:
