@@ -529,10 +529,12 @@ def test_only_what_goes_on_says_so(folder, tmp_path, monkeypatch):
 
 def test_a_full_disk_leaves_the_old_files(folder, tmp_path, monkeypatch):
     full = OSError(28, "No space left on device")
-    model, scores = tmp_path / "m.kpca", tmp_path / "scores.npy"
-    for path in (model, scores):
+    model, scores, page = tmp_path / "m.kpca", tmp_path / "scores.npy", tmp_path / "page.html"
+    for path in (model, scores, page):
         path.write_bytes(b"old")
     monkeypatch.setattr("pathlib.Path.replace", mock.Mock(side_effect=full))
     refused("fit", folder / "numbers.csv", "-o", model, "--force", says="No space left")
     refused("transform", folder / "iris.kpca", folder / "numbers.csv", "-o", scores, "--force", says="No space left")
-    assert model.read_bytes() == scores.read_bytes() == b"old"
+    says = f"{page} was not written: No space left on device. What was there before is as it was."
+    refused("explore", folder / "iris.kpca", folder / "numbers.csv", "-o", page, "--force", says=says)
+    assert model.read_bytes() == scores.read_bytes() == page.read_bytes() == b"old"

@@ -40,6 +40,7 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
         as_json: Json = False,
     ) -> None:
         from kernelpca.atomic import write_atomically
+        from kernelpca.io.writing import explained
         from kernelpca.memory import readable_bytes
 
         if out.suffix.lower() not in (".html", ".htm"):
@@ -51,7 +52,8 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
         named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
         with bar(name) as done:
             text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem, done=done)
-        write_atomically(out, text.encode("utf-8"))
+        with explained(out, None):
+            write_atomically(out, text.encode("utf-8"))
         size = out.stat().st_size
         say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)
 
