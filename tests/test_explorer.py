@@ -818,6 +818,25 @@ def test_fingers_drag_the_place_and_nothing_is_wider_than_a_phone(open_digits, b
     assert shown == "inline"
 
 
+@pytest.mark.parametrize("screen", [(1280, 800), (667, 375), (390, 844)])
+def test_the_longest_numbers_of_a_table_have_room(visit, browser, screen):
+    X = load_wine().data
+    visit(KernelPCA(3).fit(X), X)
+    set_screen(browser, *screen)
+    browser.refresh()
+    settle(browser)
+    longest = browser.execute_script("return [-0.004444, -4.44e-10, -44440, -0.4444].map(figureOf)")
+    assert max(map(len, longest)) == 9
+    for text in longest:
+        room = browser.execute_script(
+            "return [...document.querySelectorAll('.bars .value')].map(e => {"
+            "e.textContent = arguments[0]; return e.clientWidth - e.scrollWidth})",
+            text,
+        )
+        assert len(room) == X.shape[1]
+        assert min(room) >= 0, text
+
+
 @pytest.mark.parametrize("kind", ["table", "signal", "image"])
 def test_a_phone_held_sideways_shows_map_and_picture_side_by_side(visit, browser, digits, kind):
     X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
