@@ -1,5 +1,6 @@
 """How far long work has come: what pages and searches tell, and the bar that a terminal shows."""
 
+import io
 import os
 import pty
 import select
@@ -9,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
 from kernelpca import KernelPCA
@@ -120,3 +122,23 @@ def test_a_bar_shows_what_is_done(monkeypatch):
 
 def test_short_work_draws_nothing(monkeypatch):
     assert drawn(monkeypatch, lambda done: done(1, 2), quiet=60.0) == ""
+
+
+def test_the_bar_of_a_fit_appears_before_the_first_pass_is_told():
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import ProgressBar
+
+    out = io.StringIO()
+    with ProgressBar(console.Console(file=out, force_terminal=True, width=100), delay=0.05):
+        time.sleep(0.6)
+    assert "kernel PCA" in out.getvalue()
+
+
+def test_a_short_fit_draws_nothing():
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import ProgressBar
+
+    out = io.StringIO()
+    with ProgressBar(console.Console(file=out, force_terminal=True, width=100), delay=60.0) as bar:
+        clone(KernelPCA(2, callback=bar)).fit(X)
+    assert out.getvalue() == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -22,7 +23,8 @@ class ProgressBar:
     console : rich.console.Console, optional
         Where to draw; standard error when not given.
     delay : float, default=0
-        Seconds of a fit that go by without a bar.
+        Seconds of a fit that go by without a bar. In a `with` block the bar is then there even before a solver tells of
+        its first pass.
     """
 
     def __init__(self, console: Any = None, delay: float = 0.0) -> None:
@@ -30,13 +32,14 @@ class ProgressBar:
         self.delay = delay
         self._bar: Any = None
         self._task: Any = None
+        self._late: threading.Timer | None = None
+        self._opening = threading.Lock()
 
     def __call__(self, event: Any) -> None:
         """Draw the state after a pass."""
         if event.seconds < self.delay:
             return
-        if self._bar is None:
-            self._open()
+        self._open()
         done = event.seconds
         left = event.remaining
         self._bar.update(
@@ -47,21 +50,34 @@ class ProgressBar:
         )
 
     def _open(self) -> None:
-        rich = require("rich.progress", "cli", "A progress bar")
-        console = self.console or require("rich.console", "cli", "A progress bar").Console(stderr=True)
-        self._bar = rich.Progress(
-            rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn(), console=console
-        )
-        self._bar.start()
-        self._task = self._bar.add_task("kernel PCA", total=None)
+        with self._opening:
+            if self._bar is not None:
+                return
+            rich = require("rich.progress", "cli", "A progress bar")
+            console = self.console or require("rich.console", "cli", "A progress bar").Console(stderr=True)
+            columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
+            bar = rich.Progress(*columns, console=console)
+            bar.start()
+            self._task = bar.add_task("kernel PCA", total=None)
+            self._bar = bar
 
     def close(self) -> None:
         """Take the bar down; the next event opens another."""
+        if self._late is not None:
+            self._late.cancel()
+            self._late.join()
+            self._late = None
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # clones of an estimator draw on the same bar
+
     def __enter__(self) -> Self:
+        self._late = threading.Timer(self.delay, self._open)
+        self._late.daemon = True
+        self._late.start()
         return self
 
     def __exit__(

@@ -94,7 +94,8 @@ def score(
     fitted = load_fitted(model, "score_samples")
     table = open_for(fitted, data, key, header)
     if table.is_lazy:
-        values = np.asarray(fitted.score_samples(table).compute())
+        with bar("score"):
+            values = np.asarray(fitted.score_samples(table).compute())
     else:
         parts = blocks(len(table), max(BLOCK // max(table.shape[1], 1), 1))
         values = np.empty(len(table))
