@@ -302,6 +302,17 @@ def test_large_files_are_dask_arrays(file, suffix):
         assert open_data(file, memory_limit=1000).is_lazy
 
 
+def test_reading_tells_how_far_it_is(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr("kernelpca.io.protocol.BLOCK", 8 * X.shape[1] * 100)
+    monkeypatch.setattr("kernelpca.io.csv.STEP", 5000)
+    path, told = write_data(tmp_path / f"rows{suffix}", X), []
+    table = open_data(path, done=lambda *state: told.append(state))
+    np.testing.assert_array_equal(np.asarray(table), X)
+    total = len(told)
+    assert told == [(i + 1, total) for i in range(total)]
+    assert (total > 1) == (suffix not in (".npy", ".parquet", ".zarr"))  # mapped; stored in one piece
+
+
 # writing
 
 
@@ -312,7 +323,7 @@ def test_dask_arrays_are_written_a_few_chunks_at_a_time(tmp_path, suffix):
         tmp_path / f"rows{suffix}", da.from_array(X, chunks=(70, -1)), done=lambda done, all_: seen.append((done, all_))
     )
     np.testing.assert_array_equal(np.asarray(open_data(path)), X)
-    assert seen == [(i, 5) for i in range(6)]
+    assert seen == 2 * [(i + 1, 5) for i in range(5)]  # worked out, then written
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 

@@ -27,12 +27,13 @@ from kernelpca.estimators.cost import (
     seconds_of,
     widest,
 )
-from kernelpca.estimators.plan import Plan, _least, advise, make_plan, readable_seconds
+from kernelpca.estimators.plan import Plan, _least, advise, make_plan
 from kernelpca.features import Nystrom
 from kernelpca.gram import CallableGram, DenseGram
 from kernelpca.gram.budget import tile_size
 from kernelpca.kernels import RBF, Custom, Spectrum
 from kernelpca.memory import PeakMemory, parse_bytes, readable_bytes, resident_bytes
+from kernelpca.progress import readable_seconds
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Lbfgs, Randomized
 from kernelpca.tiles import all_tiles, available_threads, share_out
 

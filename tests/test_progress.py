@@ -13,8 +13,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 
-from kernelpca import KernelPCA
+from kernelpca import PCA, InvertibleKernelPCA, KernelPCA
+from kernelpca.gram import DenseGram
+from kernelpca.preimage import Ridge
 from kernelpca.progress import count_parts
+from kernelpca.solvers import BlockKrylov
+from kernelpca.solvers.protocol import Progress
 
 X = load_iris().data
 
@@ -25,10 +29,10 @@ def model():
 
 
 def check_told(told):
-    """Counts never go back, and never pass the number that they are counted to."""
+    """Counts never pass the number that they are counted to, and go back only where another stage begins."""
     assert told
     assert all(0 <= done <= total for done, total in told)
-    assert all(before[0] <= after[0] for before, after in pairwise(told))
+    return 1 + sum(before[0] > after[0] for before, after in pairwise(told))
 
 
 def test_parts_are_counted_and_handed_on():
@@ -68,7 +72,7 @@ def test_a_report_without_a_way_back_tells_of_every_part_too():
 def test_compression_tells_how_far_it_is_and_finds_the_same(model, move):
     told = []
     small = model.compress(1e-3, move=move, done=lambda *state: told.append(state))
-    check_told(told)
+    assert check_told(told) >= 2
     np.testing.assert_array_equal(small.transform(X), model.compress(1e-3, move=move).transform(X))
 
 
@@ -76,14 +80,14 @@ def test_compression_to_a_number_of_anchors_tells_too(model):
     told = []
     model.compress(n_anchors=12, done=lambda *state: told.append(state))
     check_told(told)
+    assert {total for _, total in told} == {1, 60}  # one tile, and steps of moving points
 
 
-def test_compression_that_tries_again_adds_steps():
-    """A search whose first attempt fails goes on counting instead of starting anew."""
+def test_compression_that_tries_again_has_more_stages():
+    """Kernel values, rows, points; and rows and points again where the first attempt was not enough."""
     told = []
     KernelPCA(2).fit(load_digits().data[:400]).compress(0.05, done=lambda *state: told.append(state))
-    check_told(told)
-    assert len({total for _, total in told}) > 1
+    assert check_told(told) > 3
 
 
 def drawn(monkeypatch, work, quiet):
@@ -120,6 +124,43 @@ def test_a_bar_shows_what_is_done(monkeypatch):
     assert "25%" in drawn(monkeypatch, work, quiet=0.05)
 
 
+def test_a_bar_counts_down_by_the_parts_that_are_done(monkeypatch):
+    def work(done):
+        time.sleep(1.0)
+        done(1, 60)
+        time.sleep(0.3)
+
+    assert "about 59 s left" in drawn(monkeypatch, work, quiet=0.05)
+
+
+def test_a_stage_that_begins_again_has_its_own_pace(monkeypatch):
+    def work(done):
+        time.sleep(1.0)
+        done(1, 2)
+        done(2, 2)
+        time.sleep(0.1)
+        done(1, 300)
+        time.sleep(0.3)
+
+    text = drawn(monkeypatch, work, quiet=0.05)
+    assert "about 30 s left" in text  # not 5 min
+
+
+def test_a_countdown_that_was_wrong_says_so(monkeypatch):
+    from kernelpca import progress
+
+    left = progress.Countdown()
+    assert f"{left}" == ""
+    left.set(3.2)
+    assert f"{left}" == "about 3 s left"
+    left.set(600.0)
+    assert f"{left}" == "about 10 min left"
+    left.set(-0.5)
+    assert f"{left}" == "about 0 s left"
+    left.set(-2.0)
+    assert f"{left}" == "longer than expected"
+
+
 def test_short_work_draws_nothing(monkeypatch):
     assert drawn(monkeypatch, lambda done: done(1, 2), quiet=60.0) == ""
 
@@ -132,6 +173,119 @@ def test_the_bar_of_a_fit_appears_before_the_first_pass_is_told():
     with ProgressBar(console.Console(file=out, force_terminal=True, width=100), delay=0.05):
         time.sleep(0.6)
     assert "kernel PCA" in out.getvalue()
+
+
+class Expecting:
+    """A callback that asks how long stages of a fit will take."""
+
+    def __init__(self):
+        self.told, self.events = [], []
+
+    def expect(self, seconds, what):
+        self.told.append((what, seconds))
+
+    def __call__(self, event):
+        self.events.append(event)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPCA(2),
+        KernelPCA(2, solver="dense"),
+        KernelPCA(2, approximation="nystrom"),
+        KernelPCA(2, approximation="fourier"),
+        KernelPCA(2, approximation="sketch"),
+        InvertibleKernelPCA(2),
+        PCA(2),
+    ],
+    ids=lambda model: repr(model)[:60],
+)
+def test_a_callback_that_asks_is_told_how_long_a_fit_will_take(model):
+    asked = Expecting()
+    clone(model).set_params(callback=asked).fit(X)
+    (what, seconds), *more = asked.told
+    assert what == "kernel PCA"
+    assert 0 < seconds < 60
+    assert not more
+
+
+def test_a_callback_that_asks_is_told_of_the_way_back():
+    asked = Expecting()
+    KernelPCA(2, preimage="ridge", callback=asked).fit(X)
+    assert [what for what, _ in asked.told] == ["kernel PCA", "learning the way back"]
+    assert all(0 < seconds < 60 for _, seconds in asked.told)
+    assert Ridge().operations(20_000, 10) < Ridge(n_landmarks=None).operations(20_000, 10)
+    assert Ridge(n_landmarks=500).operations(20_000, 10) < Ridge().operations(20_000, 10)
+
+
+def test_small_fits_are_timed_only_if_somebody_asks():
+    plain = []
+    assert KernelPCA(2, callback=plain.append).fit(X).plan_.predicted_seconds is None
+    assert KernelPCA(2, callback=Expecting()).fit(X).plan_.predicted_seconds > 0
+
+
+def test_time_left_does_not_count_the_pass_that_made_the_matrix():
+    class Slow(DenseGram):
+        passes = 0
+
+        def matmat(self, V):
+            self.passes += 1
+            time.sleep(1.0 if self.passes == 1 else 0.01)
+            return super().matmat(V)
+
+    told = []
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    K = Slow((Q * 0.9 ** np.arange(300)) @ Q.T, True)
+    BlockKrylov(landmarks=0, block_size=4).solve(K, 3, tol=1e-8, callback=told.append)
+    left = [event.remaining for event in told if event.remaining is not None]
+    assert len(left) > 3
+    assert max(left) < 0.9
+
+
+def test_the_bar_of_a_fit_shows_what_is_expected_until_a_pass_tells_more():
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import ProgressBar
+
+    out = io.StringIO()
+    with ProgressBar(console.Console(file=out, force_terminal=True, width=100)) as bar:
+        bar.expect(100.0, "kernel PCA")
+        time.sleep(0.2)
+        bar(Progress(1, 0.2, 2, 1, 0.5))  # which does not know what is left
+        time.sleep(0.2)
+        text = out.getvalue()
+        assert "about 2 min left" in text
+        assert "pass 1, 1 of 2 components, residual 5e-01" in text
+        assert "about 2 min left" in text[text.index("pass 1") :]
+        bar(Progress(2, 0.2, 2, 1, 0.5, remaining=7.0))
+        time.sleep(0.2)
+    assert "about 7 s left" in out.getvalue()
+
+
+def test_work_on_tiles_tells_of_the_callers_share():
+    from kernelpca.tiles import half_tiles, share_out
+
+    told, seen = [], []
+    tiles = half_tiles(100, 10)
+    share_out(tiles, lambda *tile: seen.append(tile), lambda: None, 2, lambda *state: told.append(state))
+    assert len(seen) == len(tiles)
+    own = len(tiles[::2])
+    assert told == [(i + 1, own) for i in range(own)]
+
+
+def test_looks_at_data_that_lie_elsewhere_are_counted():
+    da = pytest.importorskip("dask.array")
+    from kernelpca.dask.looks import Looks
+
+    told = []
+    with Looks(lambda *state: told.append(state)):
+        KernelPCA(2, approximation="nystrom").fit(da.from_array(X, chunks=(30, -1)))
+    assert check_told(told) > 2
+    assert told[-1][0] == told[-1][1]
+    before = len(told)
+    da.ones(10).sum().compute()
+    assert len(told) == before
 
 
 def test_a_short_fit_draws_nothing():

@@ -709,8 +709,10 @@ def test_progress():
     assert len(stopped.null) == 3
     text = io.StringIO()
     with StepBar(Console(file=text, force_terminal=True, width=100)) as bar:
-        bar(Step(2, 5, 1.0, "RBF(gamma=1)"))
-    assert "fit 2 of 5: RBF(gamma=1), about 2 s left" in text.getvalue()
+        bar(Step(2, 5, 10.2, "RBF(gamma=1)"))
+    assert "fit 2 of 5: RBF(gamma=1)" in text.getvalue()
+    assert " 40%" in text.getvalue()
+    assert "about 15 s left" in text.getvalue()
     with pytest.raises(TypeError, match="cannot be called"):
         quick(callback=3).fit(X)
 

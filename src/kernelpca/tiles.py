@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from kernelpca.progress import Done, count_parts
+
 Tile = tuple[slice, slice]
 State = TypeVar("State")
 
@@ -59,12 +61,14 @@ def share_out(
     work: Callable[[State, slice, slice], None],
     make_state: Callable[[], State],
     threads: int | None = None,
+    done: Done | None = None,
 ) -> list[State]:
     """Run `work(state, rows, cols)` on every tile and return the states, one for each worker.
 
     A worker owns its state (scratch buffers, partial sums), so none needs a lock. Which worker gets which tile is fixed
     by position, so that sums do not depend on timing. The caller is a worker too. An error or an interrupt (Ctrl-C)
-    stops every worker at its next tile.
+    stops every worker at its next tile. `done` is told how many tiles of all the caller has worked on, who does his
+    share.
     """
     workers = 1 if len(tiles) == 1 or _is_helper() else max(1, min(threads or available_threads(), len(tiles)))
     stop = Event()
@@ -72,10 +76,13 @@ def share_out(
     def run(which: int) -> State:
         try:
             state = make_state()
-            for rows, cols in tiles[which::workers]:
+            own = tiles[which::workers]
+            count = count_parts(None if which else done, len(own))
+            for rows, cols in own:
                 if stop.is_set():
                     break
                 work(state, rows, cols)
+                count(None)
         except BaseException:
             stop.set()
             raise

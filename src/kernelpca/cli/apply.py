@@ -11,7 +11,7 @@ import typer
 from kernelpca.cli.models import columns_of, load_fitted
 from kernelpca.cli.options import Data, Force, Header, Json, Key, MaybeOut, Model, Out
 from kernelpca.cli.tables import check_table_output, open_for, open_named, write_applied
-from kernelpca.cli.words import bar, say
+from kernelpca.cli.words import bar, looking, say
 
 
 def names_of_scores(model: Any) -> list[str]:
@@ -94,7 +94,7 @@ def score(
     fitted = load_fitted(model, "score_samples")
     table = open_for(fitted, data, key, header)
     if table.is_lazy:
-        with bar("score"):
+        with bar("score") as progress, looking(table, progress):
             values = np.asarray(fitted.score_samples(table).compute())
     else:
         parts = blocks(len(table), max(BLOCK // max(table.shape[1], 1), 1))

@@ -15,6 +15,7 @@ from kernelpca.papers.experiment import Experiment
 from kernelpca.papers.output import Output
 from kernelpca.papers.runner import Event, Result
 from kernelpca.papers.runner import reproduce as run_all
+from kernelpca.progress import readable_seconds
 
 COLORS = {"pass": "green", "differ": "yellow", "not reproducible": "cyan"}
 FAILED, INTERRUPTED = 1, 130
@@ -52,15 +53,10 @@ def list_of(experiments: list[Experiment]) -> Table:
     for paper in PAPERS:
         for experiment in experiments:
             if experiment.paper == paper:
-                times = (duration(experiment.seconds.get(size, 0.0)) for size in ("quick", "full"))
+                times = (readable_seconds(experiment.seconds.get(size, 0.0)) for size in ("quick", "full"))
                 table.add_row(experiment.name, experiment.title, experiment.source, *times)
         table.add_section()
     return table
-
-
-def duration(seconds: float) -> str:
-    """Return about how long in words."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def summarize(console: Console, output: Output, asked: int) -> None:

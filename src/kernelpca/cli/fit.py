@@ -10,7 +10,7 @@ import typer
 
 from kernelpca.cli.options import Columns, Data, DropMissing, Exclude, Force, Header, Json, Key, Out, with_options_of
 from kernelpca.cli.tables import check_model_output, names_in, open_table
-from kernelpca.cli.words import fit_callback, say
+from kernelpca.cli.words import fit_callback, looking, say
 
 METHODS = {
     "kernel": "KernelPCA",
@@ -146,7 +146,7 @@ def fitted(estimator: Any, table: Any, callback: Any) -> Any:
     """Fit with a bar, which is not part of the model."""
     if callback is None:
         return estimator.fit(table)
-    with callback:
+    with callback, looking(table, callback.done):
         return estimator.set_params(callback=callback).fit(table).set_params(callback=None)
 
 

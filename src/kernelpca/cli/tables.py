@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from kernelpca.cli.models import columns_of
+from kernelpca.cli.words import bar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +59,8 @@ def open_table(
         have = unread(path, None, key, header).file_columns
         wanted = _choose(path, have, columns, exclude)
     try:
-        table = open_data(path, columns=wanted, key=key, header=header)
+        with bar("read") as done:
+            table = open_data(path, columns=wanted, key=key, header=header, done=done)
     except TextColumns as error:
         wrong, good = (quote(",".join(names)) for names in (error.wrong, error.good[:4]))
         raise ValueError(
@@ -209,7 +211,6 @@ def write_applied(
     Blocks that an interrupted run has finished are not computed again, if it was `asked` for the same: verb, array of
     the file, and whether it begins with names.
     """
-    from kernelpca.cli.words import bar
     from kernelpca.io import Computed, write_data
     from kernelpca.io import Table as Rows
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelpca.progress import Done
 
 QUIET = 2.0  # seconds that go by without a bar
 
@@ -59,34 +61,25 @@ def fit_callback() -> Any:
     """Return what shows the progress of a long fit, or None where nobody looks."""
     from kernelpca.progress import ProgressBar
 
-    return ProgressBar(delay=QUIET) if watches_progress() else None
+    return ProgressBar(delay=QUIET, stays=False) if watches_progress() else None
+
+
+def looking(table: Any, done: Done) -> AbstractContextManager[Any]:
+    """Within the block, tell how far each look at a table has come that is not in memory."""
+    if not table.is_lazy:
+        return nullcontext()
+    from kernelpca.dask.looks import Looks
+
+    return Looks(done)
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def bar(what: str) -> Iterator[Done]:
     """Give a function `done(parts, all_parts)` that moves a bar with the time left, drawn after two seconds."""
     if not watches_progress():
-        yield lambda done, total: None
+        yield lambda parts, total: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from kernelpca.progress import Bar
 
-    columns = (
-        TextColumn(what),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f}%"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task(what, total=None)
-    late = threading.Timer(QUIET, progress.start)  # also where the first part takes longer
-    late.daemon = True
-    late.start()
-    try:
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-    finally:
-        late.cancel()
-        late.join()
-        if progress.live.is_started:
-            progress.stop()
+    with Bar(what, delay=QUIET, stays=False) as shown:
+        yield shown.done

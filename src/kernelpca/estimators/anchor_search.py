@@ -70,7 +70,7 @@ class Search:
     n_anchors : int or None
         How many will be asked for, if that is known.
     done : callable or None
-        Told how many steps of how many are taken; each attempt that was not enough adds as many again.
+        Told how far each stage is: kernel values with the directions, rows chosen, points moved, and again from there.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class Search:
         done: Done | None = None,
     ) -> None:
         self.expansion, self.movable, self.dtype, self.rng = expansion, movable, dtype, rng
-        self.n, self.done, self.attempts = n_rows(expansion.rows), done, 1
-        self.products = TiledGram(expansion.kernel, expansion.rows).matmat(expansion.V)
+        self.n, self.done = n_rows(expansion.rows), done
+        self.products = TiledGram(expansion.kernel, expansion.rows).matmat(expansion.V, done)
         self.before = self.products[:, :-1] + expansion.b
         self._choose_among(max(CANDIDATES, EACH * (n_anchors or 0)))
 
@@ -97,7 +97,6 @@ class Search:
         found = self._within(tol)
         while found is None and len(self.numbers) < self.n:
             self._choose_among(2 * len(self.numbers))
-            self.attempts += 1
             found = self._within(tol)
         return found
 
@@ -120,8 +119,7 @@ class Search:
             while errors[-1] > goal and len(pursuit.order) < len(self.numbers) and not pursuit.exhausted:
                 pursuit.extend(len(pursuit.order) + max(len(pursuit.order) // FINE, 1))
                 errors.append(pursuit.error())
-                if not moving:
-                    self._tell(approach(errors, goal))
+                self._tell(approach(errors, goal))
             m, as_rows = len(pursuit.order), errors[-1]
             if m == len(self.numbers):
                 return None
@@ -130,7 +128,6 @@ class Search:
                 return found
             if pursuit.exhausted:
                 return None
-            self.attempts += 1
             gain = as_rows / max(found.error, found.residual_error)
             if moving and gain < WORTH:
                 moving, gain = False, 1.0
@@ -156,9 +153,9 @@ class Search:
         return self._judge(found, None)
 
     def _tell(self, part: float) -> None:
-        """Tell how much of this attempt is done."""
+        """Tell how much of a stage is done."""
         if self.done is not None:
-            self.done(round(STEPS * (self.attempts - 1 + part)), STEPS * self.attempts)
+            self.done(round(STEPS * part), STEPS)
 
     def _judge(self, projection: Projection, rows: np.ndarray | None) -> Reduced:
         expansion, before = self.expansion, self.before

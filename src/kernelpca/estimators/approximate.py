@@ -19,7 +19,7 @@ from kernelpca.estimators.directions import (
     through_covariance,
     through_gram,
 )
-from kernelpca.estimators.exact import TIMED, Fit, Request, measured
+from kernelpca.estimators.exact import TIMED, Fit, Request, is_timed, measured
 from kernelpca.estimators.feature_plan import lay_out, lay_out_columns, plan_features
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
@@ -51,7 +51,8 @@ def fit_features(
     layout = lay_out(approximation, kernel, X, request)
     rng = request.rng or np.random.default_rng(0)
     large = n_rows(X) >= TIMED
-    rates = _rates(kernel, X, layout) if large else None
+    rates = _rates(kernel, X, layout) if is_timed(n_rows(X), request) else None
+    request.announce(None if rates is None else layout.seconds(rates.entries, rates.flops))
     with one_blas_thread, measured(large) as taken:
         mapped = map_rows(approximation, kernel, X, request, layout.dtype, rng)
         found, kept = _find(mapped, layout, request, weights, rates)

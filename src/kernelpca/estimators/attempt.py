@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,12 @@ def attempt(estimator: Any) -> Iterator[Any]:
     wanted = estimator.callback
     callback = ProgressBar() if isinstance(wanted, str) and wanted == "bar" else wanted
     try:
-        yield Remembering(callback) if callable(callback) else callback
+        with callback if isinstance(callback, ProgressBar) else nullcontext():
+            yield Remembering(callback) if callable(callback) else callback
     except BaseException:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
-    finally:
-        if isinstance(callback, ProgressBar):
-            callback.close()
 
 
 class Remembering:
@@ -34,6 +32,11 @@ class Remembering:
     def __init__(self, callback: Any) -> None:
         self.callback = callback
         self.stopped = False
+
+    @property
+    def expect(self) -> Any:
+        """What is to be told how long a stage of the fit is likely to take, if the callback asks for that."""
+        return getattr(self.callback, "expect", None)
 
     def __call__(self, event: Any) -> bool:
         """Tell the callback, until it has asked to stop; True from then on."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelpca.estimators.components import Components
-from kernelpca.estimators.cost import dense_bytes
+from kernelpca.estimators.cost import Rates, Shape, dense_bytes, product_rate
 from kernelpca.estimators.exact import Request, fit_gram, zero_level
 from kernelpca.estimators.linear import (
     BLOCK_SIZE,
@@ -21,7 +21,7 @@ from kernelpca.estimators.linear import (
     orthonormalize,
     rotate,
 )
-from kernelpca.estimators.plan import GIVEN, Plan
+from kernelpca.estimators.plan import GIVEN, Plan, make_plan
 from kernelpca.features.projections import Projection
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import Dense
@@ -84,6 +84,8 @@ def exact_axes(rows: CenteredRows, by: str, request: Request, path: str, why: st
             f"with method='{path}'; {readable_bytes(limit)} are granted. Use method='auto', ask for fewer components "
             "(n_components), or raise memory_limit."
         )
+    if not free and isinstance(rows, DenseRows):
+        request.announce(small_seconds(rows, size, k, request))
     gram = RowsGram(rows, by) if free else SmallGram(rows, by)
     request = replace(request, memory_limit=max(limit - held, 1), solver="block_krylov" if free else "auto")
     found = fit_gram(gram, request)
@@ -97,6 +99,16 @@ def exact_axes(rows: CenteredRows, by: str, request: Request, path: str, why: st
     )
     C = axes_of(rows, by, vectors, values, request.rng)
     return Axes(C, values, found.decomposition.total, found.decomposition.certificate, plan)
+
+
+def small_seconds(rows: CenteredRows, size: int, k: int, request: Request) -> float | None:
+    """Predict how long it takes to make the smaller matrix and to decompose it, if somebody wants to know."""
+    if request.expect is None:
+        return None
+    rates = Rates(np.inf, product_rate(8))
+    shape = Shape(size, min(k, size), 0, 8, cheap_columns=False)
+    plan = make_plan(shape, "auto", None, request.tol, given=True, rates=rates)
+    return rows.shape[0] * rows.shape[1] * size / rates.flops + (plan.predicted_seconds or 0.0)
 
 
 def factorized_axes(rows: CenteredRows, by: str, request: Request) -> Axes:

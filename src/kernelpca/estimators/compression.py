@@ -60,8 +60,8 @@ class Compressible:
             It needs dense rows of real numbers and a kernel with a gradient, and is done where there are, unless this
             is False.
         done : callable, optional
-            Called as done(steps, all_steps) as the search goes on, to show or log how far it has come. It often ends
-            before all steps are taken; an attempt that was not enough adds as many again.
+            Called as done(steps, all_steps) as the search goes on, to show or log how far it has come. It has several
+            stages, of which each counts from the beginning and may end before all steps are taken.
 
         Returns
         -------

@@ -176,9 +176,9 @@ class Rates:
     flops: float
 
 
-def calibrate(kernel: Kernel, X: Rows) -> Rates:
-    """Measure how fast tiles of this kernel are made of these rows, and how fast matrices are multiplied."""
-    sample = X[: min(n_rows(X), SAMPLE)]
+def calibrate(kernel: Kernel, X: Rows, enough: int = SAMPLE) -> Rates:
+    """Measure how fast tiles of this kernel are made of so many of these rows, and how fast matrices are multiplied."""
+    sample = X[: min(n_rows(X), SAMPLE, max(enough, 1))]
     m, dtype = n_rows(sample), dtype_of(X)
     size = min(kernel.tile, max(m // 3, 1))
     tiles = half_tiles(m, size)

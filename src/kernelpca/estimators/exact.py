@@ -30,6 +30,7 @@ from kernelpca.solvers.protocol import Callback, Dual, Solution
 from kernelpca.tiles import one_blas_thread
 
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit
+PIECE = 4  # part of the rows that are enough to measure how fast kernel values are made
 
 # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
 RELATIVE_ZERO = {4: 2e-7, 8: 1e-12}
@@ -54,6 +55,16 @@ class Request:
     def options(self) -> dict[str, Any]:
         """What every solver is given."""
         return {"tol": self.tol, "rng": self.rng, "callback": self.callback}
+
+    @property
+    def expect(self) -> Callable[[float, str], object] | None:
+        """What is to be told how many seconds something is likely to take, if the callback asks for that."""
+        return getattr(self.callback, "expect", None)
+
+    def announce(self, seconds: float | None, what: str = "kernel PCA") -> None:
+        """Tell a callback that asks for it how long something is likely to take, where that is known."""
+        if seconds is not None and self.expect is not None:
+            self.expect(seconds, what)
 
 
 @dataclass(frozen=True)
@@ -101,6 +112,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
     alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
     with alone, measured(n_rows(X) >= TIMED) as taken:
         plan = planner(request.components.first_guess(n_rows(X)))
+        request.announce(plan.predicted_seconds)
         positive = _positive(kernel, request.center)
         kernel = kernel.for_centering() if request.center else kernel
         features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget or BUDGET)
@@ -156,8 +168,10 @@ def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
 
 
 def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan]:
-    """Return how a fit of k components on X is done, as a function of k; with its time where the problem is large."""
-    rates = calibrate(kernel.for_centering() if request.center else kernel, X) if n_rows(X) >= TIMED else None
+    """Return how a fit of k components on X is done, as a function of k; with its time where somebody would wait."""
+    rates = None
+    if is_timed(n_rows(X), request):
+        rates = calibrate(kernel.for_centering() if request.center else kernel, X, n_rows(X) // PIECE)
 
     @cache
     def planner(k: int) -> Plan:
@@ -166,6 +180,11 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
         )
 
     return planner
+
+
+def is_timed(n: int, request: Request) -> bool:
+    """Whether the time of a fit on n rows is predicted: it is large, or its callback asks for that."""
+    return n >= TIMED or request.expect is not None
 
 
 def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:

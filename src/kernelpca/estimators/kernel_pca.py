@@ -18,6 +18,7 @@ from kernelpca.estimators.approximate import explain_columns, explain_features, 
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.compression import Compressible
+from kernelpca.estimators.cost import product_rate
 from kernelpca.estimators.elsewhere import apply, check_remote_rows, here
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
@@ -252,9 +253,12 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
         training = self._check_training(X, sample_weight)
-        learns = self.preimage is not None and as_preimage(self.preimage).learns
+        method = None if self.preimage is None else as_preimage(self.preimage)
+        learns = method is not None and method.learns
         request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
         fitted = self._decompose(training, request)
+        if method is not None and learns and request.expect is not None:
+            request.announce(method.operations(*training.rows.shape) / product_rate(8), "learning the way back")
         self._store(fitted, training)
         return fitted if training.all_count else None
 

@@ -21,6 +21,7 @@ from kernelpca.estimators.cost import (
     sum_bytes,
 )
 from kernelpca.memory import granted_bytes, readable_bytes
+from kernelpca.progress import readable_seconds
 from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
 from kernelpca.tiles import TILE
 
@@ -265,12 +266,3 @@ def _least(solver: Solver, shape: Shape) -> int:
     """Return what a solver needs beside its tiles, with one worker that sums up a product, or for its start."""
     working = block_bytes(solver, shape, False) + sum_bytes(solver, shape, False)
     return max(working, start_bytes(solver, shape, False))
-
-
-def readable_seconds(seconds: float) -> str:
-    """Write a time for a person."""
-    if seconds < 0.0995:
-        return f"{1000 * seconds:.2g} ms"
-    if seconds < 99.5:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min"

@@ -14,6 +14,7 @@ from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import blaming_the_function
+from kernelpca.progress import Done
 from kernelpca.remote import RemoteRows
 from kernelpca.tiles import TILE, Tile, all_tiles, available_threads, blocks, half_tiles, share_out
 
@@ -81,8 +82,8 @@ class Tiles(Gram):
                 entries = (rows.stop - rows.start) * (cols.stop - cols.start)
                 self._kept[rows.start, cols.start] = _shaped(arena[end - entries : end], rows, cols)
 
-    def matmat(self, V: np.ndarray) -> np.ndarray:
-        """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too."""
+    def matmat(self, V: np.ndarray, done: Done | None = None) -> np.ndarray:
+        """(n, p) -> (n, p): each tile above the diagonal serves its mirror image too; `done` is told how many are."""
         n, itemsize = self.shape[0], self.dtype.itemsize
         block = ThinBlock(check_block(V, n).astype(self.dtype, copy=False))
         block_bytes = block.V.nbytes
@@ -107,7 +108,7 @@ class Tiles(Gram):
         def make() -> _Partial:
             return _Partial(np.empty(size * size, self.dtype), block.zeros())
 
-        partials = share_out(self._tiles(size), work, make, workers)
+        partials = share_out(self._tiles(size), work, make, workers, done)
         total = partials[0].sum
         for other in partials[1:]:
             total += other.sum

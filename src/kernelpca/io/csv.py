@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from csv import reader as lines_of
 from dataclasses import dataclass, field
@@ -108,21 +109,25 @@ class Csv(Reader):
         """float64."""
         return np.dtype(np.float64)
 
+    def pieces(self) -> list[slice]:
+        """Return the rows of each block of lines."""
+        return [slice(first, end) for first, end in pairwise(self.index[1])]
+
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows: all blocks of lines that have some of them are parsed."""
         offsets, edges = self.index
         parts = []
         with Path(self.path).open("rb") as file:
-            for i, (first, end) in enumerate(pairwise(edges)):
-                if first < stop and end > start:
-                    file.seek(offsets[i])
-                    block = self._parse(file.read(offsets[i + 1] - offsets[i]), first)
-                    if len(block) != end - first:
-                        raise BadFile(
-                            f"{self.path} has {end - first} lines from row {first} on, and {len(block)} rows: text "
-                            "with line breaks within quotes cannot be read."
-                        )
-                    parts.append(block[max(start - first, 0) : stop - first])
+            for i in range(bisect_right(edges, start) - 1, bisect_left(edges, stop)):
+                first, end = edges[i], edges[i + 1]
+                file.seek(offsets[i])
+                block = self._parse(file.read(offsets[i + 1] - offsets[i]), first)
+                if len(block) != end - first:
+                    raise BadFile(
+                        f"{self.path} has {end - first} lines from row {first} on, and {len(block)} rows: text "
+                        "with line breaks within quotes cannot be read."
+                    )
+                parts.append(block[max(start - first, 0) : stop - first])
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
 
     def _parse(self, text: bytes, first: int) -> np.ndarray:

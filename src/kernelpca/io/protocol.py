@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kernelpca.progress import Done, count_parts
+from kernelpca.tiles import blocks
+
 BLOCK = 2**25  # bytes of a block of rows
 
 
@@ -128,6 +131,19 @@ class Reader(ABC):
     def nbytes(self) -> int:
         """Bytes of all rows in memory."""
         return self.rows * len(self.chosen) * self.dtype.itemsize
+
+    def pieces(self) -> list[slice]:
+        """Return rows that are well read together, piece by piece."""
+        return blocks(self.rows, self.block_rows())
+
+    def read_all(self, done: Done | None = None) -> np.ndarray:
+        """Return all rows of the chosen columns; `done` is told how many pieces of all are read."""
+        values = np.empty(self.shape, self.dtype)
+        pieces = self.pieces()
+        read = count_parts(done, len(pieces))
+        for rows in pieces:
+            values[rows] = read(self.read(rows.start, rows.stop))
+        return values
 
     def block_rows(self) -> int:
         """Return rows of a block of a good size."""

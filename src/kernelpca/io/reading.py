@@ -14,6 +14,7 @@ from kernelpca.io.parquet import Parquet
 from kernelpca.io.protocol import BadFile, Reader
 from kernelpca.io.table import Table
 from kernelpca.memory import granted_bytes
+from kernelpca.progress import Done
 
 FORMATS: dict[str, type[Reader]] = {
     ".npy": Npy,
@@ -38,6 +39,7 @@ def open_data(
     header: bool | None = None,
     chunks: int | str | None = None,
     memory_limit: int | float | str | None = None,
+    done: Done | None = None,
 ) -> Table:
     """Open a file as rows of numbers.
 
@@ -58,6 +60,8 @@ def open_data(
         and "auto" for larger files.
     memory_limit : int, str or None, default=None
         Memory, of which a quarter may be taken for a file that is loaded; half of what is free when not given.
+    done : callable, optional
+        Told `done(pieces, all_pieces)` as a file is loaded, to show or log how far that is.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def open_data(
         if type(reader) is Npy and reader.wanted is None:
             return Table(reader.array, None, reader.path)
         if reader.nbytes <= SHARE * granted_bytes(memory_limit):
-            return Table(reader.read(0, reader.rows), reader.columns, reader.path)
+            return Table(reader.read_all(done), reader.columns, reader.path)
     rows = reader.block_rows() if chunks in (None, "auto") else check_chunks(chunks)
     array = require("kernelpca.dask.files", "dask", f"Opening {path}, which is large,").from_reader(reader, rows)
     return Table(array, reader.columns, reader.path)

@@ -17,7 +17,7 @@ from kernelpca.atomic import write_atomically, writing_atomically
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
 from kernelpca.io.csv import is_numbering
-from kernelpca.progress import Done
+from kernelpca.progress import Done, count_parts
 from kernelpca.tiles import blocks
 
 STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
@@ -52,7 +52,8 @@ def write_data(
     force : bool, default=False
         Whether a file that is there may be replaced. It stays as it was until the new one is whole.
     done : callable, optional
-        Told `done(blocks, all_blocks)` after each block.
+        Told `done(blocks, all_blocks)` after each block that was worked out, and again after each that was written to
+        the file. Blocks of an interrupted run need not be worked out.
     """
     path = Path(path)
     check_format(path)
@@ -117,13 +118,12 @@ class Stage:
                 return ((i, array[cut[i]]) for i in missing)
 
         missing = [i for i in range(count) if not self._is_whole(i)]
-        if done is not None:
-            done(count - len(missing), count)
-        for so_far, (i, block) in enumerate(compute(values, missing), 1):
+        worked_out = count_parts(done, len(missing))
+        for i, block in compute(values, missing):
             self._keep(i, np.asarray(block))
-            if done is not None:
-                done(count - len(missing) + so_far, count)
-        return (np.load(self._path(i), mmap_mode="r", allow_pickle=False) for i in range(count))
+            worked_out(i)
+        written = count_parts(done, count)
+        return (written(np.load(self._path(i), mmap_mode="r", allow_pickle=False)) for i in range(count))
 
     def _path(self, i: int) -> Path:
         return self.folder / f"{i:08d}.npy"
@@ -295,11 +295,7 @@ def _zarr(path: Path, parts: Blocks, shape: tuple[int, int], dtype: np.dtype, na
     rows = max(2**24 // max(shape[1] * dtype.itemsize, 1), 1)
     chunks = (min(rows, max(shape[0], 1)), shape[1])
     zarr = require("zarr", "io", "Writing zarr stores")
-    _fill(zarr.create_array(store=str(path), shape=shape, dtype=dtype, chunks=chunks), parts, names)
-
-
-def _fill(array: Any, parts: Blocks, names: list[str] | None) -> None:
-    start = 0
+    array, start = zarr.create_array(store=str(path), shape=shape, dtype=dtype, chunks=chunks), 0
     for part in parts:
         array[start : start + len(part)] = np.asarray(part)
         start += len(part)

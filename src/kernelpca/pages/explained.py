@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from kernelpca.estimators import PCA
-from kernelpca.estimators.plan import Plan, readable_seconds
+from kernelpca.estimators.plan import Plan
 from kernelpca.memory import readable_bytes
 from kernelpca.pages.chosen import Chosen
 from kernelpca.pages.model_kernels import kernels_of
 from kernelpca.persistence.provenance import provenance_of
 from kernelpca.plotting.fitted import Fitted
+from kernelpca.progress import readable_seconds
 from kernelpca.solvers.certificate import USEFUL, Certificate
 from kernelpca.solvers.dual_certificate import DualCertificate
 

@@ -109,6 +109,10 @@ class Preimage(Part, ABC):
         """Prepare on the training rows X (n, d), in the units of the input, and their scores Z (n, k)."""
         return self
 
+    def operations(self, n: int, d: int) -> float:
+        """Return about how many multiplications and additions `fit` takes on n rows of d numbers."""
+        return 0.0
+
     def prepare(self, space: Space, referenced: bool) -> None:
         """Make what all blocks will share, before workers begin; `referenced` says whether there is a reference."""
 

@@ -18,6 +18,8 @@ from kernelpca.memory import readable_bytes
 from kernelpca.parts import check_whole
 from kernelpca.preimage.protocol import Answer, Preimage, Target, clip
 from kernelpca.preimage.regression import (
+    LEFT_OUT,
+    RATIOS,
     SMALL,
     Curve,
     Factor,
@@ -135,6 +137,14 @@ class Ridge(Preimage):
         kept = Kept(space.samples, np.asarray(space.origin)) if X.shape[1] > len(X) and _keeps(space, X) else None
         own = isinstance(self.kernel, str) and self.kernel == MODEL
         return self._learn(Z, X, space.kernel if own else RBF(), space.memory_limit, kept)
+
+    def operations(self, n: int, d: int) -> float:
+        """Count a factor and a solution, or sums over rows on landmarks; and the choice of a ridge."""
+        choice = 0.0 if self.ridge is not None else len(RATIOS) * 2.0 * LEFT_OUT * LANDMARKS * min(LANDMARKS, d)
+        m = self.n_landmarks if isinstance(self.n_landmarks, int) else LANDMARKS
+        if self.n_landmarks is None or (self.n_landmarks == "auto" and n <= MANY):
+            return n**3 / 3 + 2.0 * n * n * d + choice
+        return 2.0 * n * m * (m + d) + 10.0 * m**3 + choice
 
     def learn(self, Z: np.ndarray, X: np.ndarray, kernel: Kernel) -> Self:
         """Learn the map from scores Z (n, k) to inputs X (n, d) without a model; `kernel` is used if none was set."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.progress import ProgressBar
+from kernelpca.progress import Bar
 from kernelpca.validation import check_common
 
 
@@ -38,20 +38,26 @@ class Step:
         """Seconds that are likely to be left, if fits take as long as those before."""
         return None if self.total is None else self.seconds / self.done * (self.total - self.done)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """What was done."""
         of = "" if self.total is None else f" of {self.total}"
+        return f"fit {self.done}{of}: {self.what}"
+
+    def __str__(self) -> str:
         left = "" if self.remaining is None else f", about {self.remaining:.0f} s left"
-        return f"fit {self.done}{of}: {self.what}{left}"
+        return self.words + left
 
 
-class StepBar(ProgressBar):
+class StepBar(Bar):
     """A progress bar for steps."""
+
+    def __init__(self, console: Any = None) -> None:
+        super().__init__("kernel PCA", console)
 
     def __call__(self, event: Step) -> None:
         """Draw the state after a step."""
-        if self._bar is None:
-            self._open()
-        self._bar.update(self._task, completed=event.done, total=event.total, description=str(event))
+        self.show(event.remaining, None if event.total is None else event.done / event.total, event.words)
 
 
 class Steps:
@@ -79,11 +85,9 @@ class Steps:
 @contextmanager
 def counted(callback: Any, total: int | None) -> Iterator[Steps]:
     """Give a counter of steps for a callback: a function of a `Step`, "bar" or None."""
-    bar = StepBar() if isinstance(callback, str) and callback == "bar" else None
-    told = callback if bar is None else bar
-    check_common(told, True)
-    try:
-        yield Steps(told, total)
-    finally:
-        if bar is not None:
-            bar.close()
+    if isinstance(callback, str) and callback == "bar":
+        with StepBar() as bar:
+            yield Steps(bar, total)
+        return
+    check_common(callback, True)
+    yield Steps(callback, total)

@@ -176,7 +176,7 @@ class Watch:
         self.finer = False  # whether a finer precision can follow
         self.callback = callback
         self.history: list[Progress] = []
-        self._errors: list[tuple[int, float]] = []
+        self._errors: list[tuple[int, float, float]] = []
         self._residuals: list[float] = []
         self.stopped = False
         self.passes = 0
@@ -281,16 +281,17 @@ class Watch:
         """Extrapolate the error of the last passes, as if it went on shrinking by the same factor."""
         if error is None or not 0 < error < float("inf"):
             return None
-        self._errors.append((self.passes, error))
+        self._errors.append((self.passes, self.seconds(), error))
         if error <= self.tol:
             return 0.0
         if len(self._errors) < 2 or self.tol == 0:
             return None
-        (old_passes, old), (passes, new) = self._errors[max(len(self._errors) - 4, 0)], self._errors[-1]
-        if new >= old:
+        before, then, old = self._errors[max(len(self._errors) - 4, 0)]
+        if error >= old or self.passes == before:
             return None
-        rate = np.log(old / new) / (passes - old_passes)
-        return float(np.ceil(np.log(error / self.tol) / rate)) * self.seconds() / self.passes
+        passes, seconds = self.passes - before, self.seconds() - then  # the first pass may have made the matrix
+        rate = np.log(old / error) / passes
+        return float(np.ceil(np.log(error / self.tol) / rate)) * seconds / passes
 
     def _tell(self, event: Progress) -> bool:
         """Keep the event, tell the callback; True if it wants to stop."""
