@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import select
 import sys
 import time
@@ -16,7 +17,7 @@ from sklearn.datasets import load_digits, load_iris
 from kernelpca import PCA, InvertibleKernelPCA, KernelPCA
 from kernelpca.gram import DenseGram
 from kernelpca.preimage import Ridge
-from kernelpca.progress import count_parts
+from kernelpca.progress import Parts
 from kernelpca.solvers import BlockKrylov
 from kernelpca.solvers.protocol import Progress
 
@@ -37,11 +38,11 @@ def check_told(told):
 
 def test_parts_are_counted_and_handed_on():
     told = []
-    part = count_parts(lambda *state: told.append(state), 2)
+    part = Parts(lambda *state: told.append(state), 2)
     assert part("a") == "a"
     assert part(None) is None
     assert told == [(1, 2), (2, 2)]
-    assert count_parts(None, 2)("a") == "a"
+    assert Parts(None, 2)("a") == "a"
 
 
 @pytest.mark.parametrize("name", ["report", "explore"])
@@ -261,6 +262,19 @@ def test_the_bar_of_a_fit_shows_what_is_expected_until_a_pass_tells_more():
         bar(Progress(2, 0.2, 2, 1, 0.5, remaining=7.0))
         time.sleep(0.2)
     assert "about 7 s left" in out.getvalue()
+
+
+def test_a_bar_of_time_moves_while_nothing_is_told():
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import ProgressBar
+
+    out = io.StringIO()
+    with ProgressBar(console.Console(file=out, force_terminal=True, width=100)) as bar:
+        bar.expect(1.0, "kernel PCA")
+        time.sleep(0.8)
+    shown = sorted({int(percent) for percent in re.findall(r"(\d+)%", out.getvalue())})
+    assert len(shown) > 4
+    assert shown[0] < 20 < 60 < shown[-1] < 100
 
 
 def test_work_on_tiles_tells_of_the_callers_share():

@@ -22,11 +22,19 @@ class Countdown:
     """The time that is left, as it was told last and counted down since; formatted, it is that in words."""
 
     def __init__(self) -> None:
+        self._began = time.perf_counter()
         self._ends: float | None = None
 
     def set(self, left: float) -> None:
         """Begin anew, with so many seconds."""
         self._ends = time.perf_counter() + left
+
+    def part(self) -> float | None:
+        """Return which part of all the time has gone by since this was made, if that is known."""
+        if self._ends is None:
+            return None
+        now = time.perf_counter()
+        return (now - self._began) / max(self._ends - self._began, now - self._began, 1e-9)
 
     def __format__(self, spec: str) -> str:
         if self._ends is None:
@@ -57,9 +65,10 @@ class Bar:
         self._line: Any = None
         self._task: Any = None
         self._late: threading.Timer | None = None
-        self._began = self._stage = self._told = 0.0  # the whole, what is counted, and when it was counted last
+        self._stage = self._told = 0.0  # when what is counted began, and when it was counted last
         self._parts = 0
         self._left = Countdown()
+        self._counts = False  # parts; a bar without a count follows the time
 
     def open(self) -> None:
         """Begin to count the time, if that has not begun."""
@@ -74,9 +83,16 @@ class Bar:
             rich.TimeElapsedColumn(),
             rich.TextColumn("{task.fields[left]}"),
         )
-        self._began = self._stage = self._told = time.perf_counter()
-        self._parts, self._left = 0, Countdown()
-        self._line = rich.Progress(*columns, console=console, transient=not self.stays)
+        self._stage = self._told = time.perf_counter()
+        self._parts, self._left, self._counts = 0, Countdown(), False
+        move = self._move
+
+        class Line(rich.Progress):  # type: ignore[name-defined]
+            def get_renderables(self) -> Any:  # many times a second
+                move()
+                return super().get_renderables()
+
+        self._line = Line(*columns, console=console, transient=not self.stays)
         self._task = self._line.add_task(self.what, total=None, left=self._left)
         if not self.delay:
             self._line.start()
@@ -90,11 +106,17 @@ class Bar:
         self.open()
         if left is not None:
             self._left.set(left)
-            taken = time.perf_counter() - self._began
-            part = taken / max(taken + left, 1e-9) if part is None else part
-        if part is not None:
-            self._line.update(self._task, completed=min(part, FULL), total=1.0)
+        self._counts = part is not None
+        self._fill(part)
         self._line.update(self._task, description=what)
+
+    def _move(self) -> None:
+        if not self._counts:
+            self._fill(self._left.part())
+
+    def _fill(self, part: float | None) -> None:
+        if part is not None and self._line is not None:
+            self._line.update(self._task, completed=min(part, FULL), total=1.0)
 
     def done(self, parts: int, total: int) -> None:
         """Draw that so many parts of a stage are finished; the others are taken to last as long as these."""
@@ -168,18 +190,22 @@ def describe(event: Any) -> str:
     return text
 
 
-def count_parts(done: Done | None, total: int) -> Callable[[Part], Part]:
-    """Return a function that gives back its argument and tells `done` that one more of `total` parts is finished."""
-    finished = 0
+class Parts:
+    """Counts parts of some work as they are finished, and tells `done`; a part that it is called with is given back."""
 
-    def count(part: Part) -> Part:
-        nonlocal finished
-        finished += 1
-        if done is not None:
-            done(finished, total)
+    def __init__(self, done: Done | None, total: int) -> None:
+        self.done, self.total, self.finished = done, total, 0
+
+    def __call__(self, part: Part) -> Part:
+        """Note that a part is finished."""
+        self.reach(self.finished + 1)
         return part
 
-    return count
+    def reach(self, finished: int) -> None:
+        """Note that so many are finished."""
+        told, self.finished = self.finished, finished
+        if self.done is not None and finished > told:
+            self.done(finished, self.total)
 
 
 def readable_seconds(seconds: float) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from kernelpca.progress import Done, count_parts
+from kernelpca.progress import Done, Parts
 
 Tile = tuple[slice, slice]
 State = TypeVar("State")
@@ -77,7 +77,7 @@ def share_out(
         try:
             state = make_state()
             own = tiles[which::workers]
-            count = count_parts(None if which else done, len(own))
+            count = Parts(None if which else done, len(own))
             for rows, cols in own:
                 if stop.is_set():
                     break

@@ -31,11 +31,14 @@ def row_command(name: str, names_of: Callable[[Any], list[str] | None], help_tex
         force: Force = False,
         as_json: Json = False,
     ) -> None:
+        from kernelpca.estimators.way_back import rows_at_a_time
+
         check_table_output(out, force, model, data)
         fitted = load_fitted(model, name)
         table = open_for(fitted, data, key, header)
         names = names_of(fitted)
-        write_applied(out, getattr(fitted, name), table, names, (name, key, header), model, force)
+        most = len(table) if name == "transform" else rows_at_a_time(fitted)
+        write_applied(out, getattr(fitted, name), table, names, (name, key, header), model, force, most)
         done(out, table.shape[0], len(names or range(fitted.n_features_in_)), as_json)
 
     command.__name__, command.__doc__ = name, help_text
@@ -60,6 +63,8 @@ def inverse(
     as_json: Json = False,
 ) -> None:
     """Write rows that have these scores, or come near: pre-images."""
+    from kernelpca.estimators.way_back import rows_at_a_time
+
     check_table_output(out, force, model, scores)
     fitted = load_fitted(model, "inverse_transform")
     names = names_of_scores(fitted)
@@ -68,7 +73,8 @@ def inverse(
     def back(rows: Any) -> Any:
         return fitted.inverse_transform(rows.values)
 
-    write_applied(out, back, table, columns_of(fitted), ("inverse", key, header), model, force)
+    most = rows_at_a_time(fitted)
+    write_applied(out, back, table, columns_of(fitted), ("inverse", key, header), model, force, most)
     done(out, table.shape[0], fitted.n_features_in_, as_json)
 
 

@@ -205,11 +205,12 @@ def write_applied(
     asked: tuple[str, str | None, bool | None],
     model_path: Path,
     force: bool,
+    most: int,
 ) -> None:
     """Write what a method of a model makes of a table, block by block, with a bar.
 
     Blocks that an interrupted run has finished are not computed again, if it was `asked` for the same: verb, array of
-    the file, and whether it begins with names.
+    the file, and whether it begins with names. A block has at most so many rows.
     """
     from kernelpca.io import Computed, write_data
     from kernelpca.io import Table as Rows
@@ -217,7 +218,7 @@ def write_applied(
     if table.is_lazy:
         values = method(table)
     else:
-        rows = max(BLOCK // max(table.shape[1], 1), LEAST_ROWS)
+        rows = min(max(BLOCK // max(table.shape[1], 1), LEAST_ROWS), most)
         values = Computed(lambda block: method(Rows(block, table.columns)), table.values, rows)
     with bar(asked[0]) as done:
         write_data(path, values, columns=names, key=_key(asked, model_path, table), force=force, done=done)

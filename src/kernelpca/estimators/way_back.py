@@ -23,6 +23,9 @@ from kernelpca.preimage.space import Space
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.validation import check_reference, check_scores
 
+WORK = 2**31  # multiplications for one step of all rows: with a hundred steps these are some seconds
+FEWEST = 64  # rows that are brought back together at full speed
+
 
 @dataclass(frozen=True)
 class ReconstructionError:
@@ -177,6 +180,12 @@ def make_inverse(
     if method is not None and method.learns:
         method.fit(space, bring(rows, limit), fitted.scores)
     return Inverse(space, method, approximation)
+
+
+def rows_at_a_time(model: Any) -> int:
+    """Return how many pre-images a fitted model may be asked for at once, so that it takes some seconds at most."""
+    anchors = model.components_.shape[1] if hasattr(model, "components_") else len(model.X_fit_)
+    return max(WORK // max(anchors * model.n_features_in_, 1), FEWEST)
 
 
 def is_invertible(kernel: Kernel, rows: Rows) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernelpca.progress import Done, count_parts
+from kernelpca.progress import Done, Parts
 from kernelpca.tiles import blocks
 
 BLOCK = 2**25  # bytes of a block of rows
@@ -140,7 +140,7 @@ class Reader(ABC):
         """Return all rows of the chosen columns; `done` is told how many pieces of all are read."""
         values = np.empty(self.shape, self.dtype)
         pieces = self.pieces()
-        read = count_parts(done, len(pieces))
+        read = Parts(done, len(pieces))
         for rows in pieces:
             values[rows] = read(self.read(rows.start, rows.stop))
         return values

@@ -17,7 +17,7 @@ from kernelpca.atomic import write_atomically, writing_atomically
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
 from kernelpca.io.csv import is_numbering
-from kernelpca.progress import Done, count_parts
+from kernelpca.progress import Done, Parts
 from kernelpca.tiles import blocks
 
 STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
@@ -118,11 +118,11 @@ class Stage:
                 return ((i, array[cut[i]]) for i in missing)
 
         missing = [i for i in range(count) if not self._is_whole(i)]
-        worked_out = count_parts(done, len(missing))
+        worked_out = Parts(done, len(missing))
         for i, block in compute(values, missing):
             self._keep(i, np.asarray(block))
             worked_out(i)
-        written = count_parts(done, count)
+        written = Parts(done, count)
         return (written(np.load(self._path(i), mmap_mode="r", allow_pickle=False)) for i in range(count))
 
     def _path(self, i: int) -> Path:

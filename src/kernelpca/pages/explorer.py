@@ -19,7 +19,7 @@ from kernelpca.pages.packed import pack, pack_shades
 from kernelpca.pages.page import render
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import check_labels, spread_rows
-from kernelpca.progress import Done, count_parts
+from kernelpca.progress import Done, Parts
 
 EXTRA = "pages"  # brings jinja2
 ORIGINALS = 1_500_000  # bytes of samples that can be looked at beside their pre-images
@@ -101,7 +101,7 @@ def explore(
     for name, most in (("max_points", max_points), ("max_anchors", max_anchors)):
         if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
             raise ValueError(f"{name}={most!r}: give a whole number of at least 1.")
-    part = count_parts(done, PARTS)
+    part = Parts(done, PARTS)
     chosen = part(choose(model, X, max(max_points, LEARNED)))
     rows = chosen.rows
     if rows is None:

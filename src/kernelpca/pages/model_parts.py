@@ -188,8 +188,8 @@ class Parts:
 
     def _rows(self, space: Space, layer: int) -> str:
         """Training rows that a model of random features keeps."""
-        rows = self._moved(space)
-        if _bytes(rows) > self._room():
+        rows = self._moved(space) if space.samples.size <= self._room() else None
+        if rows is None or _bytes(rows) > self._room():
             raise CannotExport(f"it starts at one of {len(space.samples)} training rows, which are too many")
         self.arrays[f"rows{layer}"] = rows
         return f"rows{layer}"
@@ -249,9 +249,10 @@ class Parts:
     def _anchors(self, space: Space, layer: int) -> str:
         name = f"anchors{layer}"
         if name not in self.arrays:
-            rows = self._moved(space)
-            if not self.has_room(len(space.samples), _bytes(rows)):
-                raise CannotExport(f"the model's {len(space.samples)} rows are too many")
+            count, least = space.samples.shape[0], space.samples.size  # a byte for each number
+            rows = self._moved(space) if self.has_room(count, least) else None
+            if rows is None or not self.has_room(count, _bytes(rows)):
+                raise CannotExport(f"the model's {count} rows are too many")
             self.arrays[name] = rows
         return name
 

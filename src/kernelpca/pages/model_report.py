@@ -20,16 +20,16 @@ from kernelpca.pages.explained import (
 from kernelpca.pages.extremes import list_columns, show_extremes
 from kernelpca.pages.model_kernels import kernels_of, name_kernels
 from kernelpca.pages.page import render
-from kernelpca.pages.quality import MEAN, Reconstruction, bring_back, unwarned
+from kernelpca.pages.quality import MEAN, Reconstruction, bring_back, cut, unwarned
 from kernelpca.persistence.provenance import provenance_of
 from kernelpca.plotting import ResidualsDisplay
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.thumbnails import UNRELIABLE
-from kernelpca.progress import Done, count_parts
+from kernelpca.progress import Done, Parts
 
 EXTRA = "pages"  # brings jinja2
 STRANGEST = 20  # outliers that are listed
-PARTS = 9  # of the work, of which `done` is told
+PARTS = 8  # of the work, of which `done` is told, beside rows that are brought back
 EXCERPT = 90  # letters of a text that are shown
 
 
@@ -93,13 +93,15 @@ def report(
     fitted = Fitted(model)
     if not fitted.n_components:
         raise ValueError("This model has no components, so there is nothing to report: fit with n_components >= 1.")
-    part = count_parts(done, PARTS)
     with unwarned():
         chosen = choose(model, X, max_rows)
         known = choose_labels(labels, chosen)
         display = _display(chosen, kind, image_shape)
+        pieces = 0 if chosen.rows is None else 2 * len(cut(fitted.last, chosen.rows))
+        part = Parts(done, PARTS + pieces)
         Z = part(fitted.scores(chosen.given).astype(np.float64))
-        found, no_way_back = part(_bring_back(fitted, chosen, Z))
+        found, no_way_back = _bring_back(fitted, chosen, Z, part)
+        part.reach(1 + pieces)
         strange, no_residuals = part(_residuals(fitted, chosen))
         heading = f"{fitted.name} of {chosen.total} rows" if title is None else str(title)
         return render(
@@ -139,12 +141,12 @@ def _display(chosen: Chosen, kind: str, image_shape: Any) -> Display | None:
     return None
 
 
-def _bring_back(fitted: Fitted, chosen: Chosen, Z: np.ndarray) -> tuple[Reconstruction | None, str]:
+def _bring_back(fitted: Fitted, chosen: Chosen, Z: np.ndarray, part: Parts) -> tuple[Reconstruction | None, str]:
     """Return what came back, or why nothing does."""
     if chosen.rows is None:
         return None, f"X holds {chosen.what}, and a way back leads to dense rows of numbers."
     try:
-        return bring_back(fitted, chosen.rows, Z), ""
+        return bring_back(fitted, chosen.rows, Z, part), ""
     except (TypeError, ValueError) as error:
         return None, str(error)
 

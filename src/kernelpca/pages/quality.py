@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from kernelpca.estimators import PCA
+from kernelpca.estimators.way_back import rows_at_a_time
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import spread_rows
+from kernelpca.preimage.inversion import joined
+from kernelpca.progress import Parts
+from kernelpca.tiles import blocks
 
 BROUGHT_BACK = 500  # rows of which pre-images are sought
 NUMBERS = 2_000_000  # that they may have in all
@@ -131,24 +135,37 @@ class Column:
     lost: float | None
 
 
-def bring_back(fitted: Fitted, rows: np.ndarray, Z: np.ndarray) -> Reconstruction:
-    """Bring some of the rows (n, d) back from their scores Z (n, k), and compare; raises where there is no way back."""
+def places_of(rows: np.ndarray) -> np.ndarray:
+    """(n, d) -> (m,): the rows that are brought back."""
+    return spread_rows(len(rows), int(np.clip(NUMBERS // rows.shape[1], LEAST, BROUGHT_BACK)))
+
+
+def cut(model: Any, rows: np.ndarray) -> list[slice]:
+    """Return blocks of the rows that are brought back, each of which takes some seconds at most."""
+    return blocks(len(places_of(rows)), rows_at_a_time(model))
+
+
+def bring_back(fitted: Fitted, rows: np.ndarray, Z: np.ndarray, part: Parts) -> Reconstruction:
+    """Bring some of the rows (n, d) back from their scores Z (n, k), and compare; raises where there is no way back.
+
+    Each block is a part of the work, with and without the row to start from.
+    """
     fitted.check_invertible()
-    model, d = fitted.last, rows.shape[1]
-    places = spread_rows(len(rows), int(np.clip(NUMBERS // d, LEAST, BROUGHT_BACK)))
+    model, places = fitted.last, places_of(rows)
+    parts = cut(model, rows)
     X, Z = rows[places], Z[places]
     feature, unfinished = None, 0
     if hasattr(model, "invert"):
-        found = model.invert(Z, X)
-        points, reliability, method = found.points, found.reliability, found.method
-        feature, unfinished = np.square(found.distance), int((~found.converged).sum())
+        answers = joined([part(model.invert(Z[some], X[some])) for some in parts])
+        points, reliability, method = answers.points, answers.reliability, answers.method
+        feature, unfinished = np.square(answers.distance), int((~answers.converged).sum())
     else:
         points, reliability = fitted.pre_images(Z)
         method = "the projection itself" if isinstance(model, PCA) else "ridge regression from scores to inputs"
     errors = {"this model": _squared(points, X)}
     notes: list[str] = []
     if hasattr(model, "invert"):
-        errors |= _from_scores_alone(model, X, Z, errors["this model"], notes)
+        errors |= _from_scores_alone(model, X, Z, errors["this model"], notes, part)
     errors |= {MEAN: _squared(rows.mean(axis=0, dtype=np.float64), X)}
     found = Reconstruction(places, X, points, errors, feature, reliability, unfinished, method, notes)
     if not found.varies:
@@ -165,11 +182,11 @@ def _squared(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _from_scores_alone(
-    model: Any, X: np.ndarray, Z: np.ndarray, known: np.ndarray, notes: list[str]
+    model: Any, X: np.ndarray, Z: np.ndarray, known: np.ndarray, notes: list[str], part: Parts
 ) -> dict[str, np.ndarray]:
     """Return the errors of a way back that is not told the rows that scores came from, where it makes a difference."""
     try:
-        errors = _squared(model.inverse_transform(Z), X)
+        errors = _squared(np.concatenate([part(model.inverse_transform(Z[some])) for some in cut(model, X)]), X)
     except ValueError:  # a method that needs them
         return {}
     if abs(errors.mean() - known.mean()) <= SAME * known.mean():

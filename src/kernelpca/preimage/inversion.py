@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -63,6 +64,13 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     distance, reliability = judge(space, X, Z)
     _warn_of_unreliable(reliability, len(Z), 4)
     return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
+
+
+def joined(parts: Sequence[Inversion]) -> Inversion:
+    """Return answers of one method, block after block, as one."""
+    names = (item.name for item in fields(Inversion) if item.name != "method")
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Inversion(**arrays, method=parts[0].method)
 
 
 def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
