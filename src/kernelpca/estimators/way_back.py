@@ -24,7 +24,7 @@ from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.validation import check_reference, check_scores
 
 WORK = 2**31  # multiplications for one step of all rows: with a hundred steps these are some seconds
-FEWEST = 64  # rows that are brought back together at full speed
+FEWEST = 256  # rows that are brought back together at full speed: all anchors are read for every step of theirs
 
 
 @dataclass(frozen=True)
