@@ -313,6 +313,17 @@ def test_reading_tells_how_far_it_is(tmp_path, suffix, monkeypatch):
     assert (total > 1) == (suffix not in (".npy", ".parquet", ".zarr"))  # mapped; stored in one piece
 
 
+def test_a_column_that_begins_with_zero_may_have_that_as_its_name(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("0\n0.5\n1.5\n")
+    with pytest.warns(UserWarning, match=r"begins with 0.*header=True"):
+        assert open_data(path).shape == (3, 1)
+    assert open_data(path, header=True).columns == ("0",)
+    assert open_data(path, header=False).shape == (3, 1)
+    path.write_text("0\n1\n2\n")
+    assert open_data(path).shape == (3, 1)
+
+
 # writing
 
 

@@ -32,8 +32,9 @@ from kernelpca.io.table import Table
 from kernelpca.kernels import RBF, Sigmoid
 from kernelpca.pages import figures, quality
 from kernelpca.pages.chosen import choose, choose_labels
-from kernelpca.pages.model_report import report
+from kernelpca.pages.model_report import _residuals, report
 from kernelpca.plotting import ResidualsDisplay
+from kernelpca.plotting.fitted import Fitted
 from test_report import click, column
 
 pytest.importorskip("jinja2")
@@ -205,8 +206,8 @@ def test_rows_are_spread_and_numbered_as_in_the_data(model, quick, monkeypatch):
 def test_numbers_in_the_figure_of_outliers_are_those_of_the_data(model):
     rows = DIGITS.data[:900] / 16
     chosen = choose(model, rows, 150)
-    display = figures.ResidualsDisplay.from_estimator(model, chosen.given)
-    figures.draw_outliers(display, chosen.numbers)
+    display, _ = _residuals(Fitted(model), chosen)
+    figures.draw_outliers(display)
     written = {text.get_text() for text in display.ax_.texts if text.get_text().isdigit()}
     strangest = chosen.numbers[np.argsort(-display.residuals)[:5]]
     assert written

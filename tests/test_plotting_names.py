@@ -183,3 +183,20 @@ def test_one_channel_is_gray():
     np.testing.assert_array_equal(display.ax_.images[0].get_array(), rows[2].reshape(8, 8))
     with pytest.raises(ValueError, match="color"):
         check_image_shape((8, 4, 2), 64)
+
+
+def test_names_of_outliers_cover_neither_one_another_nor_other_outliers():
+    """Of five, two groups of neighbors: there is room beside, above and below them."""
+    rng = np.random.default_rng(0)
+    residuals, distances = rng.uniform(0, 0.1, 200), rng.uniform(0, 10, 200)
+    residuals[:5], distances[:5] = [1.0, 0.995, 0.99, 0.7, 0.699], [4.9, 5.1, 5.3, 4.0, 6.0]
+    names = np.array([f"a rather long name {i}" for i in range(200)])
+    display = ResidualsDisplay(residuals, distances, 0.5, "as given", np.arange(200), row_names=names).plot()
+    display.figure_.draw_without_rendering()
+    written = [text for text in display.ax_.texts if text.get_text().startswith("a rather")]
+    boxes = [text.get_window_extent() for text in written]
+    assert len(boxes) >= 4
+    marks = display.ax_.transData.transform(np.column_stack([distances, residuals])[:5])
+    assert not any(box.count_contains(marks) for box in boxes)
+    for i, box in enumerate(boxes):
+        assert not box.count_overlaps(boxes[:i])

@@ -333,7 +333,8 @@ def test_numbers_of_components():
     assert error_curve(KernelPCA(100), X).k[-1] == 32  # no more than a fold has rows
     assert error_curve(KernelPCA(20), X, components=[3, 1, 3]).k.tolist() == [1, 3]
     assert error_curve(KernelPCA(20), X, components=range(3)).k.tolist() == [0, 1, 2]
-    few = error_curve(KernelPCA(20, approximation=Nystrom(10)), X, criterion="denoising", components=[5, 10, 15])
+    with pytest.warns(UserWarning, match=r"components=\[15\] are not looked at: the model has no more than 10"):
+        few = error_curve(KernelPCA(20, approximation=Nystrom(10)), X, criterion="denoising", components=[5, 10, 15])
     assert few.k.tolist() == [5, 10]
     assert error_curve(KernelPCA(20), X, cv=2, criterion="denoising").k.tolist() == [0, 1, 2, 3, 4, 6, 8, 12, 16, 20]
     with pytest.raises(ValueError, match="No number of components that was asked for"):

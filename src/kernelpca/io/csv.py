@@ -56,8 +56,13 @@ class Csv(Reader):
 
     def doubts(self) -> Iterator[str]:
         """Say what was guessed, or looks like a mistake, in the names of the chosen columns."""
-        mark, names, _, counted = self.head
+        mark, names, count, counted = self.head
         if names is None:
+            if self.header is None and count == 1 and self._begins_with_zero():
+                yield (
+                    f"{self.path} begins with 0, and other rows have decimals: taken for a row. If it is the name that "
+                    "pandas gives to a column without one, say header=True (--header on the command line)."
+                )
             return
         if counted:
             shown = mark.join(names[:5]) + (f"{mark}..." if len(names) > 5 else "")
@@ -72,6 +77,12 @@ class Csv(Reader):
                     "for the index of a table. It is read like the others; if it is none of the data leave it out: "
                     "columns=[...], or --exclude '' on the command line."
                 )
+
+    def _begins_with_zero(self) -> bool:
+        """Whether the first line is 0 alone, and the second a number with decimals."""
+        with Path(self.path).open("rb") as file:
+            first, second = file.readline().strip(), file.readline().strip()
+        return first == b"0" and b"." in second
 
     @cached_property
     def index(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

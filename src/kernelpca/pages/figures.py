@@ -159,11 +159,8 @@ def draw_reliability(found: Reconstruction, centered: bool) -> Figure:
     return Figure(_png(figure), "histogram of the reliability of pre-images", caption)
 
 
-def draw_outliers(display: ResidualsDisplay, numbers: np.ndarray) -> Figure:
+def draw_outliers(display: ResidualsDisplay) -> Figure:
     """Draw residuals, with the row numbers of the data at the largest."""
-    for text in display.ax_.texts:
-        if text.get_text().isdigit():
-            text.set_text(str(numbers[int(text.get_text())]))
     caption = (
         "Each row by its distance from the mean within the subspace (to the right) and its squared distance from the "
         "subspace (upward). Rows above the dashed limit are not explained by the components; row numbers stand beside "

@@ -154,7 +154,8 @@ def _bring_back(fitted: Fitted, chosen: Chosen, Z: np.ndarray, part: Parts) -> t
 def _residuals(fitted: Fitted, chosen: Chosen) -> tuple[ResidualsDisplay | None, str]:
     """Return distances from the subspace, or why they are not known."""
     if hasattr(fitted.last, "score_samples"):
-        return ResidualsDisplay.from_estimator(fitted.last, chosen.given, width=figures.WIDTH), ""
+        numbers = chosen.numbers
+        return ResidualsDisplay.from_estimator(fitted.last, chosen.given, row_names=numbers, width=figures.WIDTH), ""
     if not kernels_of(fitted.last) or chosen.what == "rows of a kernel matrix":
         return None, "The model was fitted on a kernel matrix, which does not tell k(x, x) of other rows."
     return None, f"{fitted.name} has no score_samples, as scikit-learn's has none: use kernelpca.KernelPCA."
@@ -258,7 +259,7 @@ def _outliers(
         "rule": found.rule,
         "middle": found.middle_name,
         "unit": found.unit,
-        "figure": figures.draw_outliers(found, chosen.numbers),
+        "figure": figures.draw_outliers(found),
         "labeled": labels is not None,
         "texts": texts is not None,
         "pictures": bool(pictures),

@@ -11,13 +11,18 @@ from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import as_samples, check_labels, n_rows, note_of, spread_rows
 from kernelpca.plotting.scores import LEGEND_MARK, MANY, point_size
-from kernelpca.plotting.style import COLORS, GRAY, LETTER, NOTE, as_error, as_written
+from kernelpca.plotting.style import COLORS, GRAY, NOTE, as_error, as_written
 from kernelpca.quantile import quantile
 
 FENCE = 1.5  # interquartile ranges above the upper quartile, beyond which a sample is an outlier, as in RobustKernelPCA
 NAMED = 5  # outliers that have their row number or name beside them
-ROOM = (24.0, 7.0)  # points that such a number needs, at least
 LONGEST = 24  # letters of a name that stands there instead
+SIDES: tuple[dict[str, Any], ...] = (  # of a point, where its name may stand
+    {"xytext": (4, 0), "ha": "left", "va": "center"},
+    {"xytext": (-4, 0), "ha": "right", "va": "center"},
+    {"xytext": (0, 4), "ha": "center", "va": "bottom"},
+    {"xytext": (0, -4), "ha": "center", "va": "top"},
+)
 FENCE_RULE = "upper quartile + 1.5 interquartile ranges"
 
 
@@ -138,6 +143,8 @@ class ResidualsDisplay(Display):
             scale = (LEGEND_MARK / point_size(len(self.shown))) ** 0.5 if self.kind == "scatter" else 1.0
             self._legend(2, side="upper", markerscale=scale)
             self._caption(f"Limit {as_error(self.threshold)}: {self.rule}.")
+            if self.kind == "scatter":
+                self._name_worst()
         return self
 
     def _draw_scatter(self) -> None:
@@ -155,29 +162,29 @@ class ResidualsDisplay(Display):
             size = {"s": 1.6 * look["s"]} if style["marker"] == "x" else {}
             self.ax_.scatter(self.distances[rows], self.residuals[rows], label=name, **{**look, **style, **size})
         self.ax_.axhline(self.threshold, color=GRAY, linestyle="--", linewidth=0.9)
-        self._name_worst()
         self.ax_.set(xlabel=f"distance from the {self.middle_name} within the subspace\n({self.unit})")
         self.ax_.set_ylabel("squared distance from the subspace")
         self.ax_.set_ylim(bottom=min(0.0, float(self.residuals.min())))
         self._note(note_of(len(self.shown), len(self.residuals)))
 
     def _name_worst(self) -> None:
-        """Write the names of the largest residuals, where they do not cover one another."""
+        """Write the names of the largest residuals, where they do not cover one another; all else is drawn already."""
+        self.figure_.draw_without_rendering()  # puts the axes where they will be
         worst = np.argsort(-self.residuals, kind="stable")[: min(NAMED, int(self.outliers.sum()))]
-        names = {row: _short(row if self.row_names is None else self.row_names[row]) for row in worst}
-        room = max([ROOM[0], *(LETTER * NOTE * len(name) for name in names.values())]), ROOM[1]
-        middle = float(np.mean(self.ax_.get_xlim()))
-        scale = 72 / self.figure_.dpi
-        taken: list[np.ndarray] = []
-        for row, name in names.items():
+        marks = self.ax_.transData.transform(np.column_stack([self.distances, self.residuals])[self.outliers])
+        frame = self.ax_.get_window_extent()
+        taken: list[Any] = []
+        for row in worst:
+            name = _short(row if self.row_names is None else self.row_names[row])
             where = (self.distances[row], self.residuals[row])
-            points = scale * self.ax_.transData.transform(where)
-            if any((np.abs(points - other) < room).all() for other in taken):
-                continue
-            taken.append(points)
-            right = where[0] > middle
-            place = {"xytext": (-3 if right else 3, 0), "ha": "right" if right else "left", "va": "center"}
-            self.ax_.annotate(as_written(name), where, textcoords="offset points", fontsize=NOTE, **place)
+            for place in SIDES:
+                text = self.ax_.annotate(as_written(name), where, textcoords="offset points", fontsize=NOTE, **place)
+                box = text.get_window_extent()
+                inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
+                if inside and not box.count_contains(marks) and not box.count_overlaps(taken):
+                    taken.append(box)
+                    break
+                text.remove()
 
     def _draw_histogram(self) -> None:
         edges = np.histogram_bin_edges(self.residuals, "auto")

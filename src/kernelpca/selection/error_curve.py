@@ -217,6 +217,14 @@ def error_curve(
             f"No number of components that was asked for ({asked}) is possible in every fold: the smallest has at most "
             f"{min(sizes)}. Ask for fewer."
         )
+    left_out = sorted(set(asked or ()) - set(shared))
+    if left_out:
+        warnings.warn(
+            f"components={left_out} are not looked at: the model has no more than {max(shared)} in every fold: rows, "
+            "features or the rank of the matrix allow no more. Ask for fewer.",
+            UserWarning,
+            stacklevel=2,
+        )
     per_fold = np.array([[errors[k] for k in shared] for errors in found])
     rule = "minimum" if stopped_early(rule, len(found)) else rule
     return ErrorCurve.from_folds(shared, per_fold, np.array(baselines), part, label(family.whole), rule)
