@@ -17,8 +17,8 @@ from kernelpca.objectives import EpsilonInsensitive, Huber, Square
 from kernelpca.solvers import SOLVERS, Dca, Dense, as_solver
 from kernelpca.solvers.dca import iterate_of
 from kernelpca.solvers.dual import polar, ritz_pairs
-from kernelpca.solvers.protocol import Watch
 from kernelpca.solvers.sparsity import find_epsilon
+from kernelpca.solvers.watch import Watch
 
 OBJECTIVES = [
     Huber("0.8max"),

@@ -28,9 +28,9 @@ from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import default_count, landmark_start
 from kernelpca.solvers.lbfgs import dual_cost
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.protocol import Watch
 from kernelpca.solvers.rayleigh_ritz import orthonormal
 from kernelpca.solvers.subspace import Subspace
+from kernelpca.solvers.watch import Watch
 from kernelpca.tiles import one_blas_thread
 
 LAWS = settings(deadline=None, max_examples=30, derandomize=True)

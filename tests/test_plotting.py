@@ -50,7 +50,7 @@ from kernelpca.plotting.traversal import MINUS
 from kernelpca.preimage import Ridge
 from kernelpca.selection import Denoising, KernelPCACV, error_curve, parallel_analysis
 from kernelpca.solvers import BlockKrylov
-from kernelpca.solvers.protocol import Progress
+from kernelpca.solvers.watch import Progress
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMED = load_iris(as_frame=True).data

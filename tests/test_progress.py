@@ -19,7 +19,7 @@ from kernelpca.gram import DenseGram
 from kernelpca.preimage import Ridge
 from kernelpca.progress import Parts
 from kernelpca.solvers import BlockKrylov
-from kernelpca.solvers.protocol import Progress
+from kernelpca.solvers.watch import Progress
 
 X = load_iris().data
 

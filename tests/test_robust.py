@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +22,7 @@ from kernelpca.gram import DenseGram, LowRankGram
 from kernelpca.kernels import RBF, Linear, Sigmoid
 from kernelpca.objectives import EpsilonInsensitive, Huber, Objective, Square
 from kernelpca.preimage import FixedPoint, Ridge
+from kernelpca.quantile import limit_between
 from kernelpca.solvers import BlockKrylov, Dca, DualCertificate
 
 IRIS = load_iris(return_X_y=True)[0]
@@ -157,6 +160,33 @@ def test_contamination_sets_the_number_of_outliers():
     for part in (0.02, 0.1, 0.5):
         labels = RobustKernelPCA(2, kernel="linear", contamination=part).fit_predict(X)
         assert (labels == -1).sum() == round(part * len(X))
+
+
+def test_no_training_row_lies_at_the_limit():
+    """Otherwise rounding decides whether it is an outlier: parts of which no number of rows is the whole."""
+    X, _ = contaminated()
+    for part in (0.017, 0.052, 0.249):
+        model = RobustKernelPCA(2, kernel="linear", contamination=part).fit(X)
+        distances = model.decision_function(X)
+        assert np.abs(distances).min() > 1e-9 * np.abs(distances).max()
+        assert (distances < 0).sum() == round(part * len(X))
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 7.0]), min_size=2, max_size=12),
+    st.floats(0.05, 0.95),
+    st.integers(1, 3),
+)
+def test_a_limit_lies_between_values_and_weights_are_counts(values, part, times):
+    values = np.array(values)
+    limit = limit_between(values, part)
+    if np.ptp(values):
+        assert not (values == limit).any()
+        off = abs((values < limit).mean() - part)
+        others = [other for other in (0.25, 0.75, 1.5, 2.5, 5.0) if values.min() < other < values.max()]
+        assert all(off <= abs((values < other).mean() - part) + 1e-12 for other in others)
+    assert limit_between(values, part, np.full(len(values), float(times))) == limit
+    assert limit_between(np.repeat(values, times), part) == limit
 
 
 # everything that KernelPCA has

@@ -13,8 +13,9 @@ from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, 
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
 from kernelpca.solvers.lanczos import SEEDED
-from kernelpca.solvers.protocol import Watch, leading_signs
 from kernelpca.solvers.rayleigh_ritz import orthonormal
+from kernelpca.solvers.solution import leading_signs
+from kernelpca.solvers.watch import Watch
 
 
 class TestSolvers(SolverContract):

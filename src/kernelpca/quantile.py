@@ -1,4 +1,4 @@
-"""A number that a wanted part of others lies below, whatever their weights."""
+"""Numbers that a wanted part of others lies below, whatever their weights."""
 
 from __future__ import annotations
 
@@ -25,3 +25,22 @@ def quantile(values: np.ndarray, part: float, weights: np.ndarray | None = None)
     below = min(int(np.searchsorted(sums, wanted * (1 - ROUNDING))), last)
     above = min(int(np.searchsorted(sums, wanted * (1 + ROUNDING))), last)
     return float(values[order[below]] + values[order[above]]) / 2
+
+
+def limit_between(values: np.ndarray, part: float, weights: np.ndarray | None = None) -> float:
+    """Return a number halfway between two values, that as nearly as possible this part of the weight lies below.
+
+    No value lies at the limit, where rounding would decide on which side it is. Where all are the same it is theirs.
+
+    Examples
+    --------
+    >>> limit_between(np.array([1.0, 2.0, 4.0, 8.0]), 0.6)
+    3.0
+    """
+    order = np.argsort(values, kind="stable")
+    ascending, sums = values[order], np.cumsum(np.ones(len(values)) if weights is None else weights[order])
+    gaps = np.flatnonzero(np.diff(ascending) > ROUNDING * np.abs(ascending).max(initial=0.0))
+    if not gaps.size:
+        return float(ascending[-1])
+    at = gaps[np.abs(sums[gaps] - part * sums[-1]).argmin()]
+    return float(ascending[at] + ascending[at + 1]) / 2

@@ -34,7 +34,7 @@ from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.certificate import Approximation
 from kernelpca.solvers.dual_certificate import DualCertificate
-from kernelpca.solvers.protocol import Dual, leading_signs
+from kernelpca.solvers.solution import Dual, leading_signs
 from kernelpca.tall import by_rows
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 

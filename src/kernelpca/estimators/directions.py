@@ -16,7 +16,7 @@ from kernelpca.estimators.row_map import RemoteFeatureGram
 from kernelpca.features.moments import Moments
 from kernelpca.gram import BlockedGram, CenteredGram, DenseGram, Gram, WeightedGram
 from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative
-from kernelpca.solvers.protocol import Dual, Solution
+from kernelpca.solvers.solution import Dual, Solution
 from kernelpca.tall import by_rows, inner
 from kernelpca.tiles import blocks
 

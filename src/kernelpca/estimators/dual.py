@@ -14,8 +14,8 @@ from kernelpca.gram import Gram
 from kernelpca.memory import readable_bytes
 from kernelpca.objectives import EpsilonInsensitive, Huber, Objective, Square
 from kernelpca.solvers import Dca, Solution, Solver, as_solver
-from kernelpca.solvers.protocol import Watch
 from kernelpca.solvers.sparsity import find_epsilon, zero_rows
+from kernelpca.solvers.watch import Watch
 from kernelpca.tiles import one_blas_thread
 
 ARRAYS = 28  # of the size of the dual variable, that a solver holds at most

@@ -18,7 +18,7 @@ from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.training import Training
 from kernelpca.kernels.base import n_rows
 from kernelpca.objectives import Objective, Square
-from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.watch import Callback
 
 POINTS = 10  # of a path, when no values are given
 

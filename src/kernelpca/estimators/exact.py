@@ -26,7 +26,8 @@ from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.memory import PeakMemory
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Callback, Dual, Solution
+from kernelpca.solvers.solution import Dual, Solution
+from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import one_blas_thread
 
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit

@@ -28,7 +28,7 @@ from kernelpca.kernels import as_kernel
 from kernelpca.kernels.base import Rows, dtype_of, n_rows
 from kernelpca.kernels.custom import Precomputed
 from kernelpca.preimage import as_preimage
-from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 from kernelpca.validation import as_generator, check_weights
 

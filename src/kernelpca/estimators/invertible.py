@@ -21,7 +21,7 @@ from kernelpca.preimage.inversion import Inversion, judge
 from kernelpca.preimage.invertible import Invertible
 from kernelpca.remote import as_remote, is_remote
 from kernelpca.solvers.certificate import Certificate
-from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.watch import Callback
 from kernelpca.validation import as_generator, check_numbers, check_reference, check_scores
 
 LAYER = ("n_components", "gamma", "n_features", "ridge", "form", "sampling", "branch", "center")

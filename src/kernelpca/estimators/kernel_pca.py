@@ -33,7 +33,7 @@ from kernelpca.persistence.savable import Savable
 from kernelpca.preimage import as_preimage
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import as_solver
-from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.watch import Callback
 from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
 
 

@@ -32,7 +32,7 @@ from kernelpca.parts import explain_unknown
 from kernelpca.persistence.savable import Savable
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import Dense
-from kernelpca.solvers.protocol import Callback
+from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import blocks
 from kernelpca.validation import as_generator, check_common, check_numbers, check_scores, check_weights
 

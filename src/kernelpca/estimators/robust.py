@@ -19,8 +19,8 @@ from kernelpca.estimators.kernel_pca import KernelPCA, knows_own_similarity
 from kernelpca.estimators.training import Training
 from kernelpca.kernels.custom import Precomputed
 from kernelpca.objectives import Huber
-from kernelpca.quantile import quantile
-from kernelpca.solvers.protocol import Callback
+from kernelpca.quantile import limit_between, quantile
+from kernelpca.solvers.watch import Callback
 
 HALF = 0.5  # of a row: where all count less, kappa is taken for too small
 RESIDUE = 1000  # eps of the squared distances from the mean: residuals below it are rounding
@@ -196,5 +196,5 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
             lower, upper = (quantile(residuals, part, training.weights) for part in (0.25, 0.75))
             limit = upper + FENCE * (upper - lower)
         else:
-            limit = quantile(residuals, 1 - self.contamination, training.weights)
+            limit = limit_between(residuals, 1 - self.contamination, training.weights)
         self.offset_ = -max(limit, level)

@@ -12,8 +12,8 @@ from kernelpca.estimators.exact import Fit
 from kernelpca.estimators.kernel_pca import KernelPCA
 from kernelpca.estimators.training import Training
 from kernelpca.objectives import EpsilonInsensitive
-from kernelpca.solvers.protocol import Callback
 from kernelpca.solvers.sparsity import zero_rows
+from kernelpca.solvers.watch import Callback
 
 SPARSITY = 0.5  # when neither epsilon nor a sparsity is given
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from kernelpca.gram import CenteredGram, Gram
 from kernelpca.solvers.block_krylov import LARGE
 from kernelpca.solvers.certificate import Certificate
-from kernelpca.solvers.protocol import leading_signs
+from kernelpca.solvers.solution import leading_signs
 
 STEPS = 100  # products that fitting the mean may take
 LOST = 1e-8  # squared length of a direction about the fitted mean, below which it is none

@@ -12,8 +12,10 @@ from kernelpca.features.projections import FeatureGrouping, GaussianProjection, 
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part, check_whole
 from kernelpca.solvers.certificate import Approximation
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import orthonormal_columns, rayleigh_ritz, residual_matrix
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Watch
 from kernelpca.tall import times
 
 LOOKED_AT = 256  # rows of the matrix that show which of its columns are alike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kernelpca.solvers.protocol import Progress
+from kernelpca.solvers.watch import Progress
 
 
 class FitHistory:

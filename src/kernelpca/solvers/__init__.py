@@ -9,8 +9,10 @@ from kernelpca.solvers.lanczos import Lanczos
 from kernelpca.solvers.lbfgs import Lbfgs
 from kernelpca.solvers.lobpcg import Lobpcg
 from kernelpca.solvers.names import SOLVERS, as_solver
-from kernelpca.solvers.protocol import IndefiniteKernelWarning, Progress, Solution, Solver
+from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.randomized import Randomized
+from kernelpca.solvers.solution import IndefiniteKernelWarning, Solution
+from kernelpca.solvers.watch import Progress
 
 __all__ = [
     "SOLVERS",

@@ -13,9 +13,11 @@ from kernelpca.solvers.certificate import reached, variance_gap
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import Start, default_count, landmark_start
 from kernelpca.solvers.probes import Probes
-from kernelpca.solvers.protocol import Ritz, Solver, Watch, fits_into
+from kernelpca.solvers.protocol import Solver, fits_into
 from kernelpca.solvers.rayleigh_ritz import orthonormal, orthonormal_columns, starting_block
+from kernelpca.solvers.solution import Ritz
 from kernelpca.solvers.subspace import Subspace
+from kernelpca.solvers.watch import Watch
 
 BASIS_BLOCKS = 10  # blocks kept before a restart
 SPARE = 8  # columns of a block beyond the wanted ones; the first block has as many, or those, at random

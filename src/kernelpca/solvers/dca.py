@@ -19,7 +19,9 @@ from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs, ritz_values, stalled
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.extrapolation import Extrapolation, Step
-from kernelpca.solvers.protocol import Dual, Ritz, Solution, Solver, Watch, fits_into, leading_signs
+from kernelpca.solvers.protocol import Solver, fits_into
+from kernelpca.solvers.solution import Dual, Ritz, Solution, leading_signs
+from kernelpca.solvers.watch import Watch
 from kernelpca.tall import inner, times
 
 ROUND = 100  # passes after which an eigensolver turns to the axes

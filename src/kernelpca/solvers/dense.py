@@ -7,7 +7,9 @@ from contextlib import nullcontext
 import numpy as np
 from scipy.linalg import eigh
 
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Solver
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Watch
 from kernelpca.tiles import one_blas_thread
 
 FEW = 1000  # rows

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelpca.solvers.protocol import Ritz, Watch
 from kernelpca.solvers.rayleigh_ritz import orthonormal, rayleigh_ritz
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Watch
 from kernelpca.tall import column_norms, inner, times
 
 LOST = 100  # eps: directions of columns of length one that are shorter, squared, are rounding

@@ -11,8 +11,10 @@ from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
+from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Stopped, Watch
 
 SEEDED = "rng" in signature(eigsh).parameters  # from scipy 1.17 on; before, ARPACK has a seed of its own
 EASY = 2000  # rows up to which a matrix in memory is copied, centered and all: passes cost next to nothing then

@@ -9,7 +9,9 @@ from scipy.optimize import minimize
 
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.dual import complete, polar, residual_norms, ritz_values
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Solver
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Watch
 from kernelpca.tall import add_product, inner, times
 
 SMALL = 1e-15  # of the largest eigenvalue: no smaller one is divided by

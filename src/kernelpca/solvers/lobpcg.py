@@ -8,8 +8,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Ritz, Solver, Stopped, Watch
+from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix, starting_block
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Stopped, Watch
 
 
 class Lobpcg(Solver):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernelpca.solvers.dense import Dense
-from kernelpca.solvers.protocol import Ritz, Solver, Watch
+from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz, residual_matrix, starting_block
+from kernelpca.solvers.solution import Ritz
+from kernelpca.solvers.watch import Watch
 
 
 class Randomized(Solver):

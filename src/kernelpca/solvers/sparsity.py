@@ -8,7 +8,8 @@ from kernelpca.objectives import EpsilonInsensitive
 from kernelpca.quantile import quantile
 from kernelpca.solvers.dual import polar, stalled
 from kernelpca.solvers.extrapolation import Extrapolation, Step
-from kernelpca.solvers.protocol import Dual, Watch
+from kernelpca.solvers.solution import Dual
+from kernelpca.solvers.watch import Watch
 from kernelpca.tall import times
 
 

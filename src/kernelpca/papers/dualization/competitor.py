@@ -22,7 +22,7 @@ from kernelpca.kernels import Kernel, as_kernel
 from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.solvers.certificate import Certificate
-from kernelpca.solvers.protocol import leading_signs
+from kernelpca.solvers.solution import leading_signs
 from kernelpca.validation import check_common, check_numbers
 
 ZERO = 1e-10  # of the largest eigenvalue: below it a direction is rounding

@@ -21,7 +21,7 @@ from sklearn.utils.extmath import randomized_svd
 from kernelpca.gram import DenseGram
 from kernelpca.papers.experiment import Setting
 from kernelpca.solvers import BlockKrylov, Lbfgs, Solver
-from kernelpca.solvers.protocol import Progress
+from kernelpca.solvers.watch import Progress
 
 FULL, EXACT, LANCZOS, RSVD, LBFGS, OURS = "all pairs", "Lanczos, exact", "Lanczos", "RSVD", "L-BFGS", "block Krylov"
 ASLEEP = 0.15  # seconds after which no thread of BLAS is looking for work
