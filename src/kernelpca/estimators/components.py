@@ -43,6 +43,12 @@ class Components:
             return int(self.amount)
         positive = int((values > zero).sum())
         if self.kind == "fraction":
+            if total <= 0 < positive:
+                raise ValueError(
+                    f"n_components={self.amount}: there is no whole to keep a part of, for all eigenvalues sum to "
+                    f"{total:.3g}: many are negative, as the kernel is not positive definite on this data. Give a "
+                    "number of components, or choose a positive definite kernel."
+                )
             kept = np.cumsum(np.maximum(values[:positive], 0.0))
             enough = np.flatnonzero(kept >= self.amount * total * (1 - 1e-12))
             if enough.size:

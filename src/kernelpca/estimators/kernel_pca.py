@@ -33,6 +33,7 @@ from kernelpca.persistence.savable import Savable
 from kernelpca.preimage import as_preimage
 from kernelpca.remote import RemoteRows, is_remote
 from kernelpca.solvers import as_solver
+from kernelpca.solvers.solution import warn_of_shares
 from kernelpca.solvers.watch import Callback
 from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
 
@@ -347,6 +348,8 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
                 UserWarning,
                 stacklevel=4,
             )
+        if not decomposition.positive_definite and fitted.plan.solver.indefinite not in ("keep", "clip"):
+            warn_of_shares(self.eigenvalues_, decomposition.total, decomposition.certificate.rounding)
         self._inverse = make_inverse(self.preimage, self.kernel_, self._feature_map(), fitted, training)
         whole = isinstance(self.kernel_, Precomputed) and not is_block(rows)
         self._counted = None if training.all_count or not whole else training.counted

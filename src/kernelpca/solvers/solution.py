@@ -204,3 +204,18 @@ def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.n
         raise ValueError(text)
     warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
     return values
+
+
+def warn_of_shares(values: np.ndarray, total: float, rounding: float) -> None:
+    """Say so if the largest eigenvalues (k,) sum to more than all of them do: then others are negative."""
+    found = float(np.maximum(values, 0.0).sum())
+    if found <= total + NEGLIGIBLE * found + len(values) * rounding:
+        return
+    warnings.warn(
+        f"There are negative eigenvalues: the {len(values)} found sum to {found:.3g}, and all of them to {total:.3g}. "
+        "The kernel is not positive definite on this data: explained_variance_ratio_ are no parts of a whole, and "
+        "squared distances from the subspace may be negative. Choose a positive definite kernel, or set the solver's "
+        "indefinite='keep' if you know that.",
+        IndefiniteKernelWarning,
+        stacklevel=6,
+    )
