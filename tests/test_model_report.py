@@ -359,7 +359,8 @@ def test_models_that_are_not_centered_are_measured_from_the_origin(quick):
 
 
 def test_indefinite_kernels_and_models_without_variance(quick):
-    model = KernelPCA(5, kernel=Sigmoid(0.1, -2.0), preimage="ridge").fit(IRIS.data)
+    with pytest.warns(UserWarning, match="are no parts of a whole"):
+        model = KernelPCA(5, kernel=Sigmoid(0.1, -2.0), preimage="ridge").fit(IRIS.data)
     assert model.residuals(IRIS.data).min() < 0
     assert Page(report(model, IRIS.data)).rows_of("worst")
     with pytest.warns(UserWarning, match="no variance"):

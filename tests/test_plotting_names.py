@@ -58,10 +58,25 @@ def test_odd_names_of_groups_are_in_legends_and_files(components):
 
 
 def test_odd_names_of_many_groups_are_on_the_map():
-    labels = np.array([f"$_{{{i % 12}$" for i in range(150)])
-    display = ScoresDisplay.from_estimator(PCA(2).fit(IRIS), IRIS, labels=labels)
+    turn = np.arange(150) % 12
+    labels = np.array([f"$_{{{i}$" for i in turn])
+    X = np.column_stack([3 * np.cos(turn * np.pi / 6), 2 * np.sin(turn * np.pi / 6)])
+    display = ScoresDisplay.from_estimator(PCA(2).fit(X), X, labels=labels)
     assert {seen(text) for text in display.ax_.texts} == set(labels)
     assert display.to_bytes()
+
+
+def test_names_of_groups_at_one_place_are_in_the_legend_only():
+    labels = np.array([f"a long name of group {i % 12}" for i in range(150)])
+    display = ScoresDisplay.from_estimator(PCA(2).fit(IRIS), IRIS, labels=labels)
+    boxes = [text.get_window_extent() for text in display.ax_.texts]
+    assert 0 < len(boxes) < 12
+    assert not any(box.count_overlaps(boxes[:i]) for i, box in enumerate(boxes))
+    assert set(legend(display)) == set(labels)
+    display.figure_.draw_without_rendering()
+    whole, drawn = display.figure_.bbox, display.figure_.legends[0].get_window_extent()
+    assert whole.x0 <= drawn.x0
+    assert drawn.x1 <= whole.x1
 
 
 def test_odd_names_of_groups_are_at_the_kernel_matrix():

@@ -41,6 +41,8 @@ ROUNDING = 1e-15
 CAREFUL = {
     "residual": "How far the worst component is from being an exact one, as a part of its own eigenvalue; scores are "
     "good to about this part of their size.",
+    "dual estimate": "How much more of the objective other directions could have, as a part of what these have; an "
+    "estimate.",
     "estimate": "How much more variance the best components of all could capture, as a part of what these do. Usually "
     "right, but no bound.",
     "criticality": "By how much one more step would change the solution, as a part of it.",
@@ -149,8 +151,9 @@ def facts_of_certificate(certificate: Certificate) -> list[Fact]:
     else:
         facts.append(Fact("Relative residual", f"{certificate.relative_residual:.1e}", CAREFUL["residual"]))
     if certificate.grade != "exact":
-        if not dual:
-            facts.append(Fact("Estimate", _small(certificate.estimate), CAREFUL["estimate"]))
+        if np.isfinite(certificate.estimate):
+            meaning = CAREFUL["dual estimate" if dual else "estimate"]
+            facts.append(Fact("Estimate", _small(certificate.estimate), meaning))
         facts.append(_bound(certificate, dual))
         reached = "reached" if certificate.satisfied else "NOT reached"
         limited = "; rounding does not allow more" if certificate.limited else ""
@@ -172,8 +175,9 @@ def facts_of_certificate(certificate: Certificate) -> list[Fact]:
 
 
 def _of_dual(certificate: DualCertificate) -> list[Fact]:
+    sure = "" if certificate.grade == "certified" else " That is an estimate, and not proved."
     scope = {
-        "global": "No other directions are better by more than what was asked for.",
+        "global": f"No other directions are better by more than what was asked for.{sure}",
         "local": "The problem has many solutions of which each is the best nearby; that this is the best of all is not "
         "proved.",
     }

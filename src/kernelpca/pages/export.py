@@ -207,7 +207,7 @@ def _single(layers: list[Inverse]) -> list[str]:
         return []
     return [
         "The model works in single precision and the page in double: answers may stop a step earlier or later, and "
-        "differ by some 0.0003 of the range of the data."
+        "differ by some 0.001 of the range of the data."
     ]
 
 

@@ -65,17 +65,17 @@ class Figure:
 def draw_spectrum(fitted: Fitted) -> Figure:
     """Draw eigenvalues and what they add up to."""
     name = "eigenvalue" if hasattr(fitted.last, "eigenvalues_") else "variance"
-    display = SpectrumDisplay(fitted.eigenvalues, fitted.ratio, fitted.n_components, "", name).plot(width=WIDTH)
-    kept = (
-        "" if fitted.ratio is None else f" Together they keep {as_percent(fitted.ratio.sum())} of the {fitted.whole}."
-    )
+    k, whole = fitted.n_components, fitted.whole
+    display = SpectrumDisplay(fitted.eigenvalues, fitted.ratio, k, "", name, whole).plot(width=WIDTH)
+    they = "It keeps" if k == 1 else "Together they keep"
+    kept = "" if fitted.ratio is None else f" {they} {as_percent(fitted.ratio.sum())} of the {whole}."
     caption = (
-        f"The {name} of each component (blue dots, left scale) and the part of the whole {fitted.whole} that they "
+        f"The {name} of each component (blue dots, left scale) and the part of the whole {whole} that they "
         "add up to (orange squares, right scale). Look for an elbow: where the dots level off, further components add "
         "little; "
         f"where the squares still climb at the right end, more components would keep more.{kept}"
     )
-    return Figure(_png(display.figure_), f"spectrum of {fitted.n_components} components", caption)
+    return Figure(_png(display.figure_), f"spectrum of {k} component{'s' if k != 1 else ''}", caption)
 
 
 def draw_map(fitted: Fitted, Z: np.ndarray, labels: Labels | None, chosen: Chosen) -> Figure:
@@ -90,13 +90,13 @@ def draw_map(fitted: Fitted, Z: np.ndarray, labels: Labels | None, chosen: Chose
     colored = "" if labels is None else ", colored by label"
     colored = ", colored by the quantity given as label" if values is not None else colored
     ratio = None if fitted.ratio is None else fitted.ratio[:2]
-    display = ScoresDisplay(
-        Z[:, :2], (0, 1), ratio, groups, values, "label", rows=chosen.numbers, n_rows=chosen.total
-    ).plot(width=WIDTH)
+    known: dict[str, Any] = {"rows": chosen.numbers, "n_rows": chosen.total, "whole": fitted.whole}
+    display = ScoresDisplay(Z[:, :2], (0, 1), ratio, groups, values, "label", **known).plot(width=WIDTH)
+    alike = "color" if groups is None or len(groups_of(groups)) <= len(COLORS) else "color and mark"
     caption = (
         f"Each point is a row, placed by its scores on the first two components{colored}. Look for groups and for the "
         "shape of the cloud: rows that lie close together are alike to the model"
-        + (", and groups of one color are what it separates." if groups is not None else ".")
+        + (f", and groups of one {alike} are what it separates." if groups is not None else ".")
     )
     return Figure(_png(display.figure_), "map of the scores on components 1 and 2", caption)
 
@@ -109,9 +109,8 @@ def draw_thumbnails(fitted: Fitted, Z: np.ndarray, chosen: Chosen, display: Disp
     shape = (image["height"], image["width"]) + ((3,) if image["channels"] == 3 else ())
     small = of_pre_images(fitted, chosen.rows, Z, (0, 1), shape, 7, None, "near")
     ratio = None if fitted.ratio is None else fitted.ratio[:2]
-    drawn = ScoresDisplay(Z[:, :2], (0, 1), ratio, thumbnails=small, rows=chosen.numbers, n_rows=chosen.total).plot(
-        width=WIDTH
-    )
+    known: dict[str, Any] = {"rows": chosen.numbers, "n_rows": chosen.total, "whole": fitted.whole}
+    drawn = ScoresDisplay(Z[:, :2], (0, 1), ratio, thumbnails=small, **known).plot(width=WIDTH)
     caption = (
         "The same map with pre-images: what the model takes an input at that place to look like. Look for how images "
         "change from left to right and from bottom to top: that is what the two components mean. A dotted frame marks "
@@ -162,7 +161,8 @@ def draw_reliability(found: Reconstruction, centered: bool) -> Figure:
 def draw_outliers(display: ResidualsDisplay) -> Figure:
     """Draw residuals, with the row numbers of the data at the largest."""
     caption = (
-        "Each row by its distance from the mean within the subspace (to the right) and its squared distance from the "
+        f"Each row by its distance from the {display.middle_name} within the subspace (to the right) and its squared "
+        "distance from the "
         "subspace (upward). Rows above the dashed limit are not explained by the components; row numbers stand beside "
         "the strangest. Rows far to the right are extreme, but of a kind that the model knows."
     )
@@ -254,6 +254,7 @@ def _draw_distributions(curves: Mapping[str, np.ndarray], xlabel: str) -> Any:
             _scale_by_powers(axis, max(0.7 * float(np.quantile(whole, 0.005)), floor), 1.1 * largest)
         else:
             axis.set_xlim(left=min(0.0, float(whole.min(initial=0.0))))
+            axis.xaxis.set_major_formatter(_written_out())
         axis.set(xlabel=xlabel, ylabel="part of the rows", ylim=(0, 1.02))
         axis.yaxis.set_major_formatter(require("matplotlib.ticker", "plot", "A picture").PercentFormatter(1.0, 0))
         axis.grid(True)
@@ -268,8 +269,13 @@ def _scale_by_powers(axis: Any, low: float, high: float) -> None:
     axis.set_xlim(low, high)
     steps = (1.0, 2.0, 5.0) if high / low < 30 else (1.0, 3.0) if high / low < 300 else (1.0,)
     axis.xaxis.set_major_locator(ticker.LogLocator(subs=steps))
-    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_major_formatter(_written_out())
     axis.xaxis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _written_out() -> Any:
+    """Return what writes each number of an axis as it is, and no factor beside the axis."""
+    return require("matplotlib.ticker", "plot", "A picture").FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def _png(figure: Any) -> str:

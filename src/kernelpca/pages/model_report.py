@@ -20,7 +20,7 @@ from kernelpca.pages.explained import (
 from kernelpca.pages.extremes import list_columns, show_extremes
 from kernelpca.pages.model_kernels import kernels_of, name_kernels
 from kernelpca.pages.page import render
-from kernelpca.pages.quality import MEAN, Reconstruction, bring_back, cut, unwarned
+from kernelpca.pages.quality import ALONE, MEAN, Reconstruction, bring_back, cut, unwarned
 from kernelpca.persistence.provenance import provenance_of
 from kernelpca.plotting import ResidualsDisplay
 from kernelpca.plotting.fitted import Fitted
@@ -181,7 +181,7 @@ def _about(
         "what": chosen.what
         or {"image": "images", "signal": "signals", "table": "rows"}[display.kind if display else ""],
         "brought": 0 if found is None else len(found.places),
-        "lost": None if found is None else found.lost(found.own),
+        "lost": None if found is None else found.lost(found.errors.get(ALONE, found.own)),
         "outliers": None if strange is None else int(strange.outliers.sum()),
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.estimators import PCA
+from kernelpca.estimators import PCA, InvertibleKernelPCA
 from kernelpca.estimators.way_back import rows_at_a_time
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import spread_rows
@@ -166,6 +166,11 @@ def bring_back(fitted: Fitted, rows: np.ndarray, Z: np.ndarray, part: Parts) -> 
     notes: list[str] = []
     if hasattr(model, "invert"):
         errors |= _from_scores_alone(model, X, Z, errors["this model"], notes, part)
+    if isinstance(model, InvertibleKernelPCA):
+        notes.append(
+            "This way back looks up the training row whose scores are nearest, to tell which of many inputs is meant. "
+            "Of a row that the model was fitted on it finds that row itself: judge it by other rows."
+        )
     errors |= {MEAN: _squared(rows.mean(axis=0, dtype=np.float64), X)}
     found = Reconstruction(places, X, points, errors, feature, reliability, unfinished, method, notes)
     if not found.varies:
@@ -212,7 +217,7 @@ def _linear(rows: np.ndarray, X: np.ndarray, k: int, notes: list[str]) -> dict[s
         )
     else:
         notes.append(
-            f"Linear PCA is fitted on the {n} rows of this page, and no other linear map to {k} numbers has less "
+            f"Linear PCA is fitted on the {n} rows of this page, and no other linear map to as many numbers has less "
             "error on them. Where it does better than the model, straight directions are enough to bring rows back."
         )
     linear = PCA(min(k, most)).fit(rows)

@@ -155,7 +155,7 @@ class Display(ABC):
     def _whole_numbers(self) -> None:
         """Let the horizontal axis count."""
         ticker = require("matplotlib.ticker", "plot", "A picture")
-        self.ax_.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+        self.ax_.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
 
     def _mark_number(self, k: float, text: str) -> None:
         """Draw a line at a number of components that was chosen, and say above it what it is; limits must be set."""

@@ -32,8 +32,8 @@ def spread_rows(n: int, most: int) -> np.ndarray:
         raise ValueError(f"At most {most!r} rows cannot be drawn: give a whole number of at least 1.")
     if n <= most:
         return np.arange(n)
-    edges = np.linspace(0, n, most + 1)
-    return (edges[:-1] + np.random.default_rng(0).random(most) * np.diff(edges)).astype(int)
+    edges = np.arange(most + 1) * n // most
+    return edges[:-1] + (np.random.default_rng(0).random(most) * np.diff(edges)).astype(int)
 
 
 def take(X: Any, rows: np.ndarray) -> Any:

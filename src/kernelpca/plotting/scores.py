@@ -11,7 +11,7 @@ from kernelpca.extras import require
 from kernelpca.plotting.display import Display
 from kernelpca.plotting.fitted import Fitted
 from kernelpca.plotting.rows import check_labels, check_values, groups_of, n_rows, note_of, spread_rows, take
-from kernelpca.plotting.style import COLORS, IN_ORDER, as_inches, as_percent, as_written, group_look
+from kernelpca.plotting.style import COLORS, IN_ORDER, LETTER, TICKS, as_inches, as_percent, as_written, group_look
 from kernelpca.plotting.thumbnails import Thumbnails, of_pre_images, of_samples
 
 MANY = 1000  # points from which on they are drawn as pixels, also in files that hold curves
@@ -157,7 +157,8 @@ class ScoresDisplay(Display):
         """Draw the map; see `Display.plot`."""
         solid = len(self.components) == 3
         groups = [] if self.labels is None else groups_of(self.labels)
-        columns = max(int(as_inches(width) / 0.62), 1)
+        longest = max((len(name) for name, _ in groups), default=0)
+        columns = max(int(as_inches(width) / max(0.62, 0.35 + LETTER * TICKS / 72 * longest)), 1)
         below = LEGEND_ROW * -(-len(groups) // columns)
         options: dict[str, Any] = {"subplot_kw": {"projection": "3d"}} if solid else {}
         if ax is not None and (getattr(ax, "name", "") == "3d") != solid:
@@ -197,10 +198,17 @@ class ScoresDisplay(Display):
             return
         effects = require("matplotlib.patheffects", "plot", "A picture")
         outline = [effects.withStroke(linewidth=2.5, foreground="white")]
+        self.figure_.draw_without_rendering()  # puts the axes where they will be
+        taken: list[Any] = []
         for i, (name, members) in enumerate(groups):
             middle = np.median(self.scores[members], axis=0)
             place = {"ha": "center", "va": "center", "fontweight": "bold", "path_effects": outline}
-            self.ax_.text(*middle, as_written(name), color=COLORS[i % len(COLORS)], **place)
+            text = self.ax_.text(*middle, as_written(name), color=COLORS[i % len(COLORS)], **place)
+            box = text.get_window_extent()
+            if box.count_overlaps(taken):
+                text.remove()  # the legend has it
+            else:
+                taken.append(box)
 
     def _label_axes(self) -> None:
         solid = len(self.components) == 3
