@@ -292,6 +292,7 @@ def test_neighboring_columns_of_a_series_can_be_averaged():
     np.testing.assert_allclose(fitted.eigenvalues_, exact.eigenvalues_, rtol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:There are negative eigenvalues")
 def test_an_indefinite_kernel_keeps_its_signs():
     X, kernel = rows(150, 5), Sigmoid(0.2, 0.0)
     exact = model(None, 5, kernel).fit(X)

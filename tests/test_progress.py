@@ -125,26 +125,41 @@ def test_a_bar_shows_what_is_done(monkeypatch):
     assert "25%" in drawn(monkeypatch, work, quiet=0.05)
 
 
-def test_a_bar_counts_down_by_the_parts_that_are_done(monkeypatch):
-    def work(done):
-        time.sleep(1.0)
-        done(1, 60)
-        time.sleep(0.3)
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is set by hand."""
+    from kernelpca import progress
 
-    assert "about 59 s left" in drawn(monkeypatch, work, quiet=0.05)
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    return now
 
 
-def test_a_stage_that_begins_again_has_its_own_pace(monkeypatch):
-    def work(done):
-        time.sleep(1.0)
-        done(1, 2)
-        done(2, 2)
-        time.sleep(0.1)
-        done(1, 300)
-        time.sleep(0.3)
+def test_a_bar_counts_down_by_the_parts_that_are_done(clock):
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import Bar
 
-    text = drawn(monkeypatch, work, quiet=0.05)
-    assert "about 30 s left" in text  # not 5 min
+    with Bar("read", console.Console(file=io.StringIO()), delay=60.0) as bar:
+        clock[0] += 1
+        bar.done(1, 60)
+        assert f"{bar._left}" == "about 59 s left"
+        clock[0] += 9
+        assert f"{bar._left}" == "about 50 s left"
+        bar.done(10, 60)
+        assert f"{bar._left}" == "about 50 s left"
+
+
+def test_a_stage_that_begins_again_has_its_own_pace(clock):
+    console = pytest.importorskip("rich.console")
+    from kernelpca.progress import Bar
+
+    with Bar("write", console.Console(file=io.StringIO()), delay=60.0) as bar:
+        for parts in (1, 2):
+            clock[0] += 10
+            bar.done(parts, 2)
+        clock[0] += 0.1
+        bar.done(1, 300)
+        assert f"{bar._left}" == "about 30 s left"  # not 6010
 
 
 def test_a_countdown_that_was_wrong_says_so(monkeypatch):

@@ -6,9 +6,14 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import EINVAL
+from errno import EAGAIN, EINVAL
 from pathlib import Path
 from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 ANYONE = 0o666  # permissions of a new file, less what the process takes away from all its files (its umask)
 NAMED = 50  # characters of a file's name that its temporary name begins with
@@ -47,6 +52,30 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     with writing_atomically(path) as file:
         file.write(content)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Within the block, be the only one to write a file; raise BlockingIOError where another process is at it.
+
+    The lock ends with the process that holds it, however that ends. Systems without such locks have none.
+    """
+    if fcntl is None:
+        yield
+        return
+    name = path.with_name(f".{path.name}.lock")
+    busy = BlockingIOError(EAGAIN, "another process is writing it: wait for that, or give another name")
+    with name.open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy from None
+        if not (name.exists() and os.path.samestat(name.stat(), os.fstat(lock.fileno()))):
+            raise busy  # the one that had it has just removed it
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -133,6 +133,7 @@ def test_leave_one_out_against_loops():
     assert leave_one_out(Z, labels) == hits / 40
 
 
+@pytest.mark.filterwarnings("ignore:There are negative eigenvalues")
 def test_an_indefinite_kernel_is_found_out():
     X = np.random.default_rng(0).standard_normal((50, 2))
     labels = np.arange(50) % 2

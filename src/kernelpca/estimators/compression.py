@@ -168,6 +168,12 @@ def check_compressible(model: Any, old: Decomposition) -> None:
             "that there are no distances for the error. Choose a kernel that is, such as 'rbf'; say so of a function "
             "of your own: Custom(function, positive_definite=True)."
         )
+    before = model.certificate_.compression
+    if before is not None and before.anchors < before.of:
+        raise ValueError(
+            "This model was compressed already: what a second time costs can only be stated with the rows of the "
+            "original. Compress that, with the error or the number of anchors that you want."
+        )
     if not (old.signs > 0).any():
         raise ValueError("This model has no component with any variance: there is nothing to compress.")
 
@@ -270,21 +276,18 @@ def over_fewer(model: Any, found: Reduced) -> Decomposition:
 
 
 def statement(old: Decomposition, n: int, found: Reduced | None) -> Compression:
-    """Return what was lost, with what was lost before, if the model had been compressed already."""
-    none = Compression(n, n, np.arange(n), 0.0, 0.0, 0.0, np.zeros(len(old.signs)), 0.0)
-    before = old.certificate.compression or none
+    """Return what was lost."""
     if found is None:
-        return before
+        return Compression(n, n, np.arange(n), 0.0, 0.0, 0.0, np.zeros(len(old.signs)), 0.0)
     off, rounding = np.zeros(len(old.signs)), 10 * float(np.finfo(old.W.dtype).eps)
     off[old.signs > 0] = np.sqrt(np.square(found.off) + rounding)
-    rows = None if found.rows is None or before.rows is None else before.rows[found.rows]
     return Compression(
         anchors=len(found.projection.W),
-        of=before.of,
-        rows=rows,
-        error=before.error + found.error,
-        worst=before.worst + found.worst,
-        residual_error=before.residual_error + found.residual_error,
-        off=before.off + off,
-        center_error=before.center_error + found.projection.center_error,
+        of=n,
+        rows=found.rows,
+        error=found.error,
+        worst=found.worst,
+        residual_error=found.residual_error,
+        off=off,
+        center_error=found.projection.center_error,
     )

@@ -101,6 +101,19 @@ def choose_key(path: str, key: str | None, keys: list[str], is_matrix: Any) -> s
     return fitting[0]
 
 
+def as_names(given: Any, count: int, path: str) -> tuple[str, ...] | None:
+    """Return the names of so many columns from an attribute of an array, if it has them."""
+    if given is None:
+        return None
+    names = np.asarray(given).ravel().tolist() if np.ndim(given) == 1 else None
+    if names is None or not all(isinstance(name, str | bytes) for name in names):
+        raise BadFile(f"{path} has an attribute 'columns' that is no list of names: {given!r}. Remove or mend it.")
+    if len(names) != count:
+        plural = "s" if len(names) != 1 else ""
+        raise BadFile(f"{path} has {len(names)} name{plural} for {count} columns in its attribute 'columns': mend it.")
+    return tuple(name.decode("utf-8", "replace") if isinstance(name, bytes) else name for name in names)
+
+
 @dataclass(frozen=True)
 class Hdf5(Reader):
     """A data set of an HDF5 file."""
@@ -118,8 +131,7 @@ class Hdf5(Reader):
                 name = choose_key(self.path, self.key, list(found), lambda key: len(found[key].shape) == 2)
                 data = found[name]
                 check_matrix(data.shape, data.dtype, self.path, f", data set {name!r},")
-                names = data.attrs.get("columns")
-                names = None if names is None else tuple(map(str, names))
+                names = as_names(data.attrs.get("columns"), data.shape[1], self.path)
                 return name, data.shape, data.dtype, data.chunks[0] if data.chunks else 1, names
         except OSError as error:
             raise BadFile(f"{self.path} is no HDF5 file that can be read: {error}") from error
@@ -180,8 +192,8 @@ class Zarr(Reader):
     @property
     def file_columns(self) -> Sequence[str] | int:
         """Names from the attribute "columns", or how many there are."""
-        names = self.array.attrs.get("columns")
-        return self.array.shape[1] if names is None else tuple(map(str, names))
+        names = as_names(self.array.attrs.get("columns"), self.array.shape[1], self.path)
+        return self.array.shape[1] if names is None else names
 
     @property
     def dtype(self) -> np.dtype:

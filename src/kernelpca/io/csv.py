@@ -18,6 +18,7 @@ from kernelpca.io.columns import as_matrix, common_type, numpy_type
 from kernelpca.io.protocol import BadFile, Reader
 
 STEP = 2**20  # bytes between two places of the index
+LINES = 64  # that a block has at least, about
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")
 QUOTED = re.compile(r'(^|[,;\t])\s*"(?:[^"]|"")*"')
 
@@ -93,7 +94,9 @@ class Csv(Reader):
             begin = len(file.readline()) if self.head[1] is not None else 0
             file.seek(begin)
             offsets, edges, position, rest = [begin], [0], begin, b""
-            while chunk := file.read(STEP):
+            step = max(STEP, LINES * len(file.readline()))  # a block of few long lines takes as long as one of many
+            file.seek(begin)
+            while chunk := file.read(step):
                 lines, _, rest = (rest + chunk).rpartition(b"\n")
                 position += len(chunk)
                 rows = edges[-1] + count_lines(lines)
@@ -150,7 +153,7 @@ class Csv(Reader):
             table = csv.read_csv(
                 arrow.BufferReader(text),
                 # Arrow's threads may abort the process where it ends soon after
-                read_options=csv.ReadOptions(column_names=names, use_threads=False),
+                read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=len(text) + 1),
                 parse_options=csv.ParseOptions(delimiter=self.head[0], ignore_empty_lines=True),
                 convert_options=csv.ConvertOptions(include_columns=chosen, null_values=list(MISSING)),
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +16,8 @@ import numpy as np
 from kernelpca.extras import require
 from kernelpca.io.columns import as_matrix, common_type, numpy_type
 from kernelpca.io.protocol import BadFile, Reader, check_once
+
+UNNAMED = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Parquet(Reader):
                 metadata = parquet.ParquetFile(file)
             except Exception as error:  # pyarrow has many kinds of errors for what is no such file
                 raise BadFile(f"{file} is no parquet file that can be read: {error}") from error
-            schema = metadata.schema_arrow
+            schema = without_index(metadata.schema_arrow)
             types.append({part.name: numpy_type(part.type) for part in schema})
             if names is None:
                 names = tuple(schema.names)
@@ -79,3 +83,12 @@ class Parquet(Reader):
                 block = as_matrix(table.select(names), self.dtype)
                 parts.append(block[max(start - first, 0) : stop - first])
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]), self.dtype)
+
+
+def without_index(schema: Any) -> Any:
+    """Return a schema without the columns that hold the index of a data frame and have no name of their own."""
+    pandas = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    unnamed = {name for name in pandas.get("index_columns", ()) if isinstance(name, str) and UNNAMED.fullmatch(name)}
+    for name in unnamed & set(schema.names):
+        schema = schema.remove(schema.get_field_index(name))
+    return schema

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.atomic import write_atomically, writing_atomically
+from kernelpca.atomic import alone, write_atomically, writing_atomically
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
 from kernelpca.io.csv import is_numbering
@@ -55,7 +55,7 @@ def write_data(
         Told `done(blocks, all_blocks)` after each block that was worked out, and again after each that was written to
         the file. Blocks of an interrupted run need not be worked out.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)  # what a link leads to is replaced
     check_format(path)
     if path.exists() and not force:
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
@@ -78,7 +78,7 @@ def write_data(
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
     cut = values.chunks[0] if hasattr(values, "__dask_graph__") else getattr(values, "block_rows", None)
-    with explained(path, key), staged(path, key, [shape, str(dtype), cut]) as stage:
+    with explained(path, key), alone(path), staged(path, key, [shape, str(dtype), cut]) as stage:
         parts = stage.finished(values, done)
         with replacing(path) as new:
             WRITERS[path.suffix.lower()](new, parts, shape, dtype, names)
@@ -150,7 +150,7 @@ def explained(path: Path, key: str | None) -> Iterator[None]:
     except OSError as error:
         cause = error.strerror or " ".join(str(error).split())
         kept = "What was there before is as it was."
-        if key is not None and blocks_of(path).exists():
+        if key is not None and blocks_of(path).exists() and not isinstance(error, BlockingIOError):
             kept = f"Finished blocks are kept in {blocks_of(path)}: the same again goes on from there."
         told = OSError(f"{path} was not written: {cause}. {kept}")
         told.errno = error.errno
@@ -164,9 +164,10 @@ def blocks_of(path: Path) -> Path:
 
 @contextmanager
 def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
-    """Keep finished blocks in a folder until the file is whole; with a key also after an error.
+    """Keep finished blocks in a folder until the file is whole; with a key also after an interrupt or a full disk.
 
-    They are used again only by a run with the same key whose values have the same `form`: shape, type and blocks.
+    They are used again only by a run with the same key whose values have the same `form`: shape, type and blocks. After
+    an error of the data itself these must change, and the key with them.
     """
     folder = blocks_of(path)
     note, mark = folder / "key.json", sha256(json.dumps([key, form]).encode()).hexdigest()
@@ -176,8 +177,8 @@ def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
     try:
         write_atomically(note, mark.encode())
         yield Stage(folder)
-    except BaseException:
-        if key is None:
+    except BaseException as error:
+        if key is None or isinstance(error, ValueError | TypeError | ArithmeticError):
             shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder)
@@ -196,6 +197,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield new
         if path.is_dir():
             path.rename(old)
+        elif path.exists():
+            shutil.copymode(path, new)
         new.replace(path)
     finally:
         _settle(old, path)
