@@ -858,6 +858,48 @@ def test_a_phone_held_sideways_shows_map_and_picture_side_by_side(visit, browser
     assert width <= 667
 
 
+def covered_sliders(browser):
+    """Sliders of which some part is beneath something else when they are scrolled to."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#sliders input')].filter(s => {"
+        "s.scrollIntoView({block: 'center'}); const b = s.getBoundingClientRect();"
+        "return [.02, .25, .5, .75, .98].some(x => "
+        "document.elementFromPoint(b.left + x * b.width, b.top + b.height / 2) !== s) }).map(s => s.id)"
+    )
+
+
+@pytest.mark.parametrize("screen", [(667, 375), (844, 390), (390, 844), (768, 1024), (900, 700)])
+@pytest.mark.parametrize("kind", ["table", "signal", "image"])
+def test_sliders_and_picture_are_seen_together(visit, browser, digits, kind, screen):
+    X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
+    visit(KernelPCA(8).fit(X), X, kind=kind, image_shape=shape)
+    set_screen(browser, *screen, touch=True)
+    browser.refresh()
+    settle(browser)
+    assert covered_sliders(browser) == []
+    for place in (0, -1):
+        top, bottom = browser.execute_script(
+            "[...document.querySelectorAll('#sliders input')].at(arguments[0]).scrollIntoView({block: 'end'});"
+            "const b = document.querySelector('#picture').getBoundingClientRect(); return [b.top, b.bottom]",
+            place,
+        )
+        assert top >= 0
+        assert bottom <= screen[1]
+
+
+@pytest.mark.parametrize("width", [320, 360, 390])
+@pytest.mark.parametrize("kind", ["table", "signal", "image"])
+def test_nothing_is_wider_than_a_small_phone(visit, browser, digits, kind, width):
+    X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
+    visit(KernelPCA(8).fit(X), X, kind=kind, image_shape=shape)
+    set_screen(browser, width, 640, touch=True)
+    browser.refresh()
+    settle(browser)
+    for word in ("at the edge of the data", "not reliable"):
+        browser.execute_script("document.querySelector('#verdict').textContent = arguments[0]", word)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_and_marks_can_be_seen_in_light_and_dark(open_digits, browser, scheme):
     open_digits()
