@@ -1006,6 +1006,37 @@ def test_text_and_marks_can_be_seen_in_light_and_dark(open_digits, browser, sche
     assert contrast(paper, dim) > 1.4  # the light of the map can be seen
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_band_of_a_signal_can_be_seen_and_curves_on_it(visit, browser, digits, scheme):
+    visit(PCA(2).fit(digits.X), digits.X)
+    set_screen(browser, scheme=scheme)
+    card, band, now, then = browser.execute_script(
+        "return ['--card', '--band', '--accent', '--bad'].map(name => `rgb(${channels(cssColor(name))})`)"
+    )
+    assert contrast(card, band) > 1.6
+    assert min(contrast(now, band), contrast(then, band)) >= 3
+
+
+@pytest.mark.parametrize("width", [718, 1280])
+def test_on_paper_nothing_is_cut_or_empty(visit, browser, width):
+    X = np.tile(load_wine().data, 3)
+    visit(KernelPCA(3).fit(X), X)
+    set_screen(browser, width, 1000)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    settle(browser)
+    cut, shown, exact, position, apart = browser.execute_script(
+        "const style = (s) => getComputedStyle(document.querySelector(s)), bars = document.querySelector('.bars');"
+        "return [bars.scrollHeight - bars.clientHeight, style('.bars .bar').display,"
+        "['.bars .bar', '.bars .mark', '.needle', '#lit i', '#verdict'].map(s => style(s).printColorAdjust),"
+        "style('.seen').position, style('.place').breakInside]"
+    )
+    assert cut <= 0
+    assert shown == "block"
+    assert set(exact) == {"exact"}
+    assert position == "static"
+    assert apart == "avoid"
+
+
 def test_text_of_others_stays_text(visit, browser):
     X = load_iris().data
     labels = np.where(X[:, 0] > 5.8, HOSTILE, "b")
