@@ -585,10 +585,27 @@ def test_keys_move_the_place_on_the_map(open_digits, browser):
     chosen = browser.execute_script("return explorer.here.chosen")
     Z = open_digits.model.transform(rows("digits"))
     np.testing.assert_allclose(state(browser), Z[chosen], atol=1e-6)
-    assert np.abs(Z[chosen, :2]).max() < 0.2
+    assert chosen == np.linalg.norm(Z, axis=1).argmin()  # by all components, as the nearest sample is named
     for _ in range(2):  # the second press does not hold again
         stage.send_keys("\ue00c")  # Escape
         assert browser.find_element("id", "hold").get_attribute("aria-pressed") == "false"
+
+
+def test_enter_goes_to_the_sample_that_is_named_nearest(open_digits, browser):
+    open_digits()
+    browser.execute_script("document.querySelector('#follow').click()")
+    stage, away = browser.find_element("id", "map"), 0
+    for key in ("\ue008\ue013", "\ue008\ue014", "\ue008\ue015"):  # Shift and up, right, down
+        stage.send_keys(key)
+        stage.send_keys(key)
+        settle(browser)
+        name = re.search(r"no\. (\d+)", browser.find_element("id", "nearest").text)[1]
+        z = state(browser)
+        stage.send_keys("\ue007")  # Enter
+        assert browser.execute_script("return explorer.here.chosen") == int(name)
+        on_map = np.linalg.norm((open_digits.model.transform(rows("digits")) - z)[:, :2], axis=1)
+        away += on_map.argmin() != int(name)
+    assert away  # another one may be nearest on the map
 
 
 def test_an_original_is_shown_only_while_the_place_is_its_own(open_digits, browser):
@@ -609,6 +626,23 @@ def test_an_original_is_shown_only_while_the_place_is_its_own(open_digits, brows
         assert caption().startswith("original, no. ")
         leave()
         assert caption().startswith("nearest sample, no. ")
+
+
+def test_the_page_says_which_originals_it_does_not_hold(visit, browser, digits, monkeypatch):
+    monkeypatch.setattr("kernelpca.pages.explorer.ORIGINALS", 64 * 20)
+    model = PCA(4).fit(digits.X)
+    visit(model, digits.X, image_shape=(8, 8))
+
+    def caption():
+        settle(browser)
+        return browser.find_elements("css selector", "figcaption")[1].text
+
+    kept = browser.execute_script("return Array.from(samples.kept)")
+    assert len(kept) == 20
+    assert caption().startswith("nearest sample, no. ")  # the first place is that of a sample which is held
+    i = next(i for i in range(300) if i not in kept)
+    browser.execute_script("explorer.show(arguments[0])", model.transform(digits.X[i : i + 1])[0].tolist())
+    assert caption() == f"the page does not hold the original of no. {i}"
 
 
 def test_models_that_are_not_centered_have_an_origin_and_a_middle(visit, browser):
@@ -720,7 +754,14 @@ def test_reset_and_copy(open_digits, browser):
     assert "copied" in browser.find_element("id", "said").text
     browser.find_element("id", "reset").click()
     assert not state(browser).any()
-    assert "mean of the training samples" in browser.find_element("id", "said").text
+    for leave in (
+        lambda: browser.find_element("id", "z3").send_keys("\ue014"),  # right arrow
+        lambda: browser.find_element("id", "map").send_keys("\ue014"),
+    ):
+        browser.find_element("id", "reset").click()
+        assert "mean of the training samples" in browser.find_element("id", "said").text
+        leave()
+        assert browser.find_element("id", "said").text == ""
 
 
 def eval_list(text):
@@ -732,7 +773,7 @@ def eval_list(text):
 def test_the_map_is_lit_where_places_are_reliable(open_digits, browser):
     open_digits()
     browser.execute_async_script(
-        "const done = arguments[0], wait = () => explorer.field.cells ? done() : setTimeout(wait, 50); wait()"
+        "const done = arguments[0], wait = () => explorer.field.cells >= 16 ? done() : setTimeout(wait, 50); wait()"
     )
     found = browser.execute_script(
         "const f = explorer.field, m = explorer.map, [a, b] = m.range(0), [c, d] = m.range(1);"
@@ -756,6 +797,34 @@ def test_the_map_is_lit_where_places_are_reliable(open_digits, browser):
     assert shades[0] < shades[1] - 10
 
 
+def test_a_map_without_light_says_that_it_is_being_computed(open_digits, browser):
+    open_digits()
+
+    def seen():
+        empty = browser.execute_script(
+            "const c = document.querySelector('canvas.shade'); return c.toDataURL() === c.cloneNode().toDataURL()"
+        )
+        return [name for name in ("lit", "unlit") if browser.find_element("id", name).is_displayed()], empty
+
+    browser.execute_script("explorer.field.work = () => false; explorer.field.restart(); repaint()")
+    assert seen() == (["unlit"], True)
+    assert "being computed" in browser.find_element("id", "unlit").text
+    cells = browser.execute_script(
+        "delete explorer.field.work; while (!explorer.field.cells) explorer.field.work(50);"
+        "drawShade(); return explorer.field.cells"
+    )
+    assert cells == 8  # few places first, so that light comes early
+    assert seen() == (["lit"], False)
+
+
+def test_the_light_is_no_coarser_where_it_takes_long(anywhere):
+    cells = anywhere().execute_script(
+        "const slow = new Field(() => 0.5); let rounds = 0;"
+        "while (!slow.done && rounds < 99) { slow.spent += 1e7; slow.work(50); rounds += 1 } return slow.cells"
+    )
+    assert cells == 16
+
+
 def test_meters_and_words_follow_the_place(open_digits, browser, digits):
     open_digits()
     model = open_digits.model
@@ -768,12 +837,32 @@ def test_meters_and_words_follow_the_place(open_digits, browser, digits):
         assert expected is None or number == pytest.approx(expected, abs=0.006)
         gauge = browser.find_element("css selector", "#reliability .gauge")
         assert float(gauge.get_attribute("aria-valuenow")) == number
-        words.append(browser.find_element("id", "verdict").text)
-    assert words == ["among the data", "beyond the data"]
+        words.append(browser.find_element("css selector", ".judged .heading").text)
+    assert words == ["The picture is reliable", "The picture is not reliable"]
     distances = np.linalg.norm(model.transform(digits.X) - 3 * z, axis=1)
     nearness = 1 / (1 + distances.min() ** 2 / layers_of(model)[0].space.spread)
     assert float(browser.find_element("css selector", "#nearness .number").text) == pytest.approx(nearness, abs=0.006)
     assert f"no. {distances.argmin()} (" in browser.find_element("id", "nearest").text
+
+
+def test_words_are_those_of_what_the_light_shows(open_digits, browser, digits):
+    open_digits()
+    z = open_digits.model.transform(digits.X[:1])[0]
+
+    def seen(factor):
+        browser.execute_script("explorer.show(arguments[0])", (factor * z).tolist())
+        return browser.find_element("css selector", ".judged .heading").text
+
+    def legend():
+        return browser.execute_script("return document.querySelector('#lit').textContent")
+
+    assert "data" not in seen(1) + seen(3) + legend()
+    assert legend() == "not reliablereliablenot reliable from here on"
+    browser.execute_script(
+        "const s = document.querySelector('#by'); s.value = 'nearness'; s.dispatchEvent(new Event('change'))"
+    )
+    assert [seen(1), seen(3)] == ["This place lies among the data", "This place lies beyond the data"]
+    assert legend() == "beyond the dataamong the databeyond starts here"
 
 
 def test_classes_can_be_looked_at_alone(open_digits, browser):
@@ -819,15 +908,16 @@ def test_fingers_drag_the_place_and_nothing_is_wider_than_a_phone(open_digits, b
 
 
 @pytest.mark.parametrize("screen", [(1280, 800), (667, 375), (390, 844)])
-def test_the_longest_numbers_of_a_table_have_room(visit, browser, screen):
-    X = load_wine().data
+@pytest.mark.parametrize("far", [0, 1e7])
+def test_the_longest_numbers_of_a_table_have_room(visit, browser, screen, far):
+    X = load_wine().data + far
     visit(KernelPCA(3).fit(X), X)
     set_screen(browser, *screen)
     browser.refresh()
     settle(browser)
-    longest = browser.execute_script("return [-0.004444, -4.44e-10, -44440, -0.4444].map(figureOf)")
-    assert max(map(len, longest)) == 9
-    for text in longest:
+    digits = browser.execute_script("return view.longest()")
+    assert digits == (12 if far else 9)
+    for text in ("-4.444e-10"[:digits], digits * "4"):
         room = browser.execute_script(
             "return [...document.querySelectorAll('.bars .value')].map(e => {"
             "e.textContent = arguments[0]; return e.clientWidth - e.scrollWidth})",
@@ -858,6 +948,48 @@ def test_a_phone_held_sideways_shows_map_and_picture_side_by_side(visit, browser
     assert width <= 667
 
 
+def covered_sliders(browser):
+    """Sliders of which some part is beneath something else when they are scrolled to."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#sliders input')].filter(s => {"
+        "s.scrollIntoView({block: 'center'}); const b = s.getBoundingClientRect();"
+        "return [.02, .25, .5, .75, .98].some(x => "
+        "document.elementFromPoint(b.left + x * b.width, b.top + b.height / 2) !== s) }).map(s => s.id)"
+    )
+
+
+@pytest.mark.parametrize("screen", [(667, 375), (844, 390), (390, 844), (768, 1024), (900, 700)])
+@pytest.mark.parametrize("kind", ["table", "signal", "image"])
+def test_sliders_and_picture_are_seen_together(visit, browser, digits, kind, screen):
+    X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
+    visit(KernelPCA(8).fit(X), X, kind=kind, image_shape=shape)
+    set_screen(browser, *screen, touch=True)
+    browser.refresh()
+    settle(browser)
+    assert covered_sliders(browser) == []
+    for place in (0, -1):
+        top, bottom = browser.execute_script(
+            "[...document.querySelectorAll('#sliders input')].at(arguments[0]).scrollIntoView({block: 'end'});"
+            "const b = document.querySelector('#picture').getBoundingClientRect(); return [b.top, b.bottom]",
+            place,
+        )
+        assert top >= 0
+        assert bottom <= screen[1]
+
+
+@pytest.mark.parametrize("width", [320, 360, 390])
+@pytest.mark.parametrize("kind", ["table", "signal", "image"])
+def test_nothing_is_wider_than_a_small_phone(visit, browser, digits, kind, width):
+    X, shape = (load_wine().data, None) if kind == "table" else (digits.X, (8, 8) if kind == "image" else None)
+    visit(KernelPCA(8).fit(X), X, kind=kind, image_shape=shape)
+    set_screen(browser, width, 640, touch=True)
+    browser.refresh()
+    settle(browser)
+    for word in ("at the edge of the data", "not reliable"):
+        browser.execute_script("document.querySelector('#verdict').textContent = arguments[0]", word)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_and_marks_can_be_seen_in_light_and_dark(open_digits, browser, scheme):
     open_digits()
@@ -872,6 +1004,37 @@ def test_text_and_marks_can_be_seen_in_light_and_dark(open_digits, browser, sche
     for mark in marks:
         assert contrast(mark, paper) >= 3, mark
     assert contrast(paper, dim) > 1.4  # the light of the map can be seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_band_of_a_signal_can_be_seen_and_curves_on_it(visit, browser, digits, scheme):
+    visit(PCA(2).fit(digits.X), digits.X)
+    set_screen(browser, scheme=scheme)
+    card, band, now, then = browser.execute_script(
+        "return ['--card', '--band', '--accent', '--bad'].map(name => `rgb(${channels(cssColor(name))})`)"
+    )
+    assert contrast(card, band) > 1.6
+    assert min(contrast(now, band), contrast(then, band)) >= 3
+
+
+@pytest.mark.parametrize("width", [718, 1280])
+def test_on_paper_nothing_is_cut_or_empty(visit, browser, width):
+    X = np.tile(load_wine().data, 3)
+    visit(KernelPCA(3).fit(X), X)
+    set_screen(browser, width, 1000)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    settle(browser)
+    cut, shown, exact, position, apart = browser.execute_script(
+        "const style = (s) => getComputedStyle(document.querySelector(s)), bars = document.querySelector('.bars');"
+        "return [bars.scrollHeight - bars.clientHeight, style('.bars .bar').display,"
+        "['.bars .bar', '.bars .mark', '.needle', '#lit i', '#verdict'].map(s => style(s).printColorAdjust),"
+        "style('.seen').position, style('.place').breakInside]"
+    )
+    assert cut <= 0
+    assert shown == "block"
+    assert set(exact) == {"exact"}
+    assert position == "static"
+    assert apart == "avoid"
 
 
 def test_text_of_others_stays_text(visit, browser):
@@ -898,15 +1061,31 @@ def test_a_table_has_bars_in_standard_deviations_and_values(visit, browser):
     browser.execute_script("explorer.show(arguments[0])", z.tolist())
     expected = model.inverse_transform(z[None])[0]
     values = [float(element.text) for element in browser.find_elements("css selector", ".bars .value")]
-    np.testing.assert_allclose(values, expected, rtol=1e-3)
+    assert (np.abs(values - expected) < 0.01 * X.std()).all()
     bars = browser.find_elements("css selector", ".bars .bar")
     widths = [float(bar.get_attribute("style").split("scaleX(")[1].partition(")")[0]) for bar in bars]
     reach = browser.execute_script("return data.display.reach")
     units = (expected - X.mean().to_numpy()) / X.std(ddof=0).to_numpy()
     np.testing.assert_allclose(widths, np.clip(units / reach, -1, 1), atol=1e-3)
     about = browser.find_element("css selector", ".bars li").get_attribute("title")
-    assert about.startswith("alcohol: mean 13, standard deviation 0.8")
-    assert "nearest sample, no. 0 (class_0): 14.23" in about
+    assert about.startswith("alcohol: mean 13.001, standard deviation 0.8")
+    assert "nearest sample, no. 0 (class_0): 14.230" in about
+
+
+def test_numbers_of_a_table_have_the_digits_that_tell_them_apart(visit, browser):
+    X = np.random.default_rng(0).normal(size=(60, 5)) * [3, 30, 2e-5, 1e8, 0.02] + [1e7, 1e7, 1, 5e9, -4]
+    visit(PCA(5).fit(X), X, names=list("abcde"))
+    seen = []
+    for row in X[:2]:
+        browser.execute_script("explorer.show(arguments[0])", PCA(5).fit(X).transform(row[None])[0].tolist())
+        seen.append([element.text for element in browser.find_elements("css selector", ".bars .value")])
+    for row, texts in zip(X, seen, strict=False):
+        assert np.abs(np.array(texts, float) - row).max(initial=0, where=[True, True, True, False, True]) < 0.06
+        assert [len(text.partition(".")[2]) for text in texts[:2]] == [2, 1]
+        assert re.fullmatch(r"1\.0000\d{3}e\+0|9\.9999\d+e-1", texts[2])
+        assert re.fullmatch(r"\d\.\d{3,4}e\+9", texts[3])
+        assert re.fullmatch(r"-\d\.\d{4}", texts[4])
+    assert all(first != second for first, second in zip(*seen, strict=True))
 
 
 def test_signals_are_curves(visit, browser):
@@ -963,6 +1142,7 @@ def test_few_components_are_enough(visit, browser, count):
     move_to(browser, 0.2, 0.3)
     assert state(browser)[0] != before[0]
     assert len(browser.find_elements("css selector", "#sliders input")) == count
+    assert browser.find_element("id", "up").is_displayed() == (count > 1)
     points, _ = answers(browser, state(browser)[None])
     np.testing.assert_allclose(points, model.inverse_transform(state(browser)[None]), atol=1e-4)
 

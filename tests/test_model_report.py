@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -542,6 +542,45 @@ def test_no_errors_every_figure_loads_and_nothing_is_too_wide(browser, pages, na
         "return [...document.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))"
     )
     assert browser.get_log("browser") == []
+
+
+def test_words_of_the_tiles_have_room(browser, pages):
+    browser.get((pages / "table.html").as_uri())
+    browser.execute_script("document.querySelectorAll('.tiles b').forEach(b => { b.textContent = 'estimated' })")
+    for width in range(320, 1281, 20):
+        set_screen(browser, width, 800)
+        over = browser.execute_script(
+            "return [...document.querySelectorAll('.tiles b')].map(b => b.scrollWidth - b.clientWidth)"
+        )
+        assert max(over) <= 0, width
+
+
+def test_names_of_columns_are_not_broken_on_a_phone(browser, tmp_path):
+    X = load_breast_cancer(as_frame=True).data
+    (tmp_path / "page.html").write_text(report(PCA(3).fit(X), X), encoding="utf-8")
+    set_screen(browser, 390, 844, touch=True)
+    browser.get((tmp_path / "page.html").as_uri())
+    broken, over = browser.execute_script(
+        "const words = [...document.querySelectorAll('.sample td:first-child')].flatMap(td =>"
+        "[...td.textContent.matchAll(/[^ ]+/g)].map(found => { const range = document.createRange();"
+        "range.setStart(td.firstChild, found.index); range.setEnd(td.firstChild, found.index + found[0].length);"
+        "return [found[0], range.getClientRects().length] }));"
+        "const tables = [...document.querySelectorAll('.sample .wide')];"
+        "return [words.filter(([, lines]) => lines > 1), Math.max(...tables.map(e => e.scrollWidth - e.clientWidth))]"
+    )
+    assert broken == []
+    assert over <= 0
+
+
+def test_on_paper_headings_stay_with_what_follows(browser, pages):
+    browser.get((pages / "table.html").as_uri())
+    set_screen(browser, 718, 1000)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    found = browser.execute_script(
+        "const style = (s) => getComputedStyle(document.querySelector(s));"
+        "return [style('h2').breakAfter, style('h3').breakAfter, style('.gauge i').printColorAdjust]"
+    )
+    assert found == ["avoid", "avoid", "exact"]
 
 
 def test_text_of_users_is_text(browser, pages):

@@ -2,6 +2,12 @@
 const $ = (selector) => document.querySelector(selector);
 const meters = { reliability: $("#reliability"), nearness: $("#nearness") };
 
+// What is said by each measure: of what, and in words from good to bad.
+const WORDS = {
+  reliability: { of: "The picture is", well: "reliable", between: "doubtful", badly: "not reliable", line: "not reliable from here on" },
+  nearness: { of: "This place lies", well: "among the data", between: "at the edge of the data", badly: "beyond the data", line: "beyond starts here" },
+};
+
 function showMeters() {
   for (const [name, meter] of Object.entries(meters)) {
     const value = last[name];
@@ -15,7 +21,8 @@ function showMeters() {
     }
   }
   const share = last[shown.by] / usual[shown.by], verdict = $("#verdict");
-  const [words, kind] = share >= AMONG ? ["among the data", "pass"] : share >= BEYOND ? ["at the edge of the data", "open"] : ["beyond the data", "differ"];
+  const { well, between, badly } = WORDS[shown.by];
+  const [words, kind] = share >= ENOUGH ? [well, "pass"] : share >= TOO_LITTLE ? [between, "open"] : [badly, "differ"];
   if (verdict.textContent !== words) {
     verdict.textContent = words;
     verdict.className = `verdict ${kind}`;
@@ -23,6 +30,10 @@ function showMeters() {
   const text = `Nearest sample: ${nameOf(last.nearest)}, ${figureOf(last.distance)} away (samples are usually ${figureOf(data.samples.usual)} apart).`;
   const nearest = $("#nearest");
   if (nearest.textContent !== text) nearest.textContent = text;
+}
+
+function showWords() {
+  for (const part of document.querySelectorAll("[data-word]")) part.textContent = WORDS[shown.by][part.dataset.word];
 }
 
 function nameOf(i) {
@@ -55,6 +66,7 @@ function makeSliders() {
     input.addEventListener("input", () => {
       here.z[k] = Number(input.value);
       here.chosen = -1;
+      say("");
       hold(true);
       if (!here.follow && !map.pair.includes(k)) refield();
       go();
@@ -121,8 +133,7 @@ function listen() {
       hold(true);
       goTo(into(u + part * steps[0] * (b - a), a, b), into(v + part * steps[1] * (d - c), c, d));
     } else if (event.key === "Enter" || event.key === " ") {
-      const [x, y] = map.toScreen(u, v);
-      choose(map.hit(x, y, Infinity));
+      choose(nearnessOf(here.z).nearest);
     } else if (event.key === "Home") reset();
     else if (event.key === "Escape") hold(false);
     else return;
@@ -139,7 +150,7 @@ function makeControls() {
   }
   across.value = "0";
   up.value = "1";
-  up.disabled = K < 2;
+  up.closest("label").hidden = K < 2;
   const turn = (axis, k) => {
     const other = 1 - axis;
     if (map.pair[other] === k) map.pair[other] = map.pair[axis];
@@ -161,8 +172,10 @@ function makeControls() {
   });
   const by = $("#by");
   by.value = shown.by;
+  showWords();
   by.addEventListener("change", () => {
     shown.by = by.value;
+    showWords();
     refield();
     drawShade();
     go();

@@ -95,7 +95,7 @@ const field = new Field((across, up, milliseconds) => {
 });
 
 // What samples themselves have, and light and words by comparison with it.
-const AMONG = 0.9, BEYOND = 0.75; // of what is usual for samples
+const ENOUGH = 0.9, TOO_LITTLE = 0.75; // of what is usual for samples
 const LOOKED_AT = 24; // samples
 const usual = { reliability: usualReliability(), nearness: 1 / (1 + data.samples.usual ** 2 / model.spread) };
 
@@ -117,7 +117,9 @@ function lightOf(value) {
 }
 
 function drawShade() {
-  map.drawShade(field, lightOf, BEYOND * usual[shown.by]);
+  map.drawShade(field, lightOf, TOO_LITTLE * usual[shown.by]);
+  $("#lit").hidden = !field.cells;
+  $("#unlit").hidden = field.cells > 0;
 }
 
 let moved = true, pending = false, asked = false, quietSince = 0;
@@ -166,7 +168,8 @@ function compare() {
   const chosen = here.chosen >= 0, sample = chosen ? here.chosen : last.nearest;
   if (sample === beside.sample && chosen === beside.chosen) return;
   Object.assign(beside, { sample, chosen });
-  view.compare(originalOf(sample), `${chosen ? "original" : "nearest sample"}, ${nameOf(sample)}`);
+  const original = originalOf(sample), which = chosen ? "original" : "nearest sample";
+  view.compare(original, original ? `${which}, ${nameOf(sample)}` : `the page does not hold the original of ${nameOf(sample)}`);
 }
 
 // Moving.
@@ -188,6 +191,7 @@ function hold(held) {
 
 function goTo(u, v) {
   here.chosen = -1;
+  say("");
   place(u, v, here.z);
   go();
 }
@@ -241,7 +245,7 @@ function repaint() {
   go();
 }
 
-// The first place: the sample in the midst of the map.
+// The first place: the sample in the midst of the map, of those whose originals are here.
 function begin() {
   const middle = (axis) => {
     const places = Array.from({ length: samples.scores.rows }, (_, i) => map.score(i, axis)).sort((p, q) => p - q);
@@ -249,7 +253,7 @@ function begin() {
   };
   const [x, y] = map.toScreen(middle(0), middle(1));
   here.z.set(samples.scores.data.subarray(0, K));
-  const i = map.hit(x, y, Infinity);
+  const i = map.hit(x, y, Infinity, samples.kept);
   here.z.set(samples.scores.data.subarray(i * K, (i + 1) * K));
 }
 

@@ -1,5 +1,6 @@
 // A field over the map, made a few places at a time while nothing else happens: coarse first, then finer.
-const LEVELS = [16, 32, 64];
+const LEVELS = [8, 16, 32, 64];
+const LEAST = 16; // cells that are made however long they take
 const PATIENCE = 6000; // milliseconds that a finer field may take
 
 class Field {
@@ -35,7 +36,7 @@ class Field {
     if (this.next < all) return false;
     Object.assign(this, { cells, stride, next: 0, level: this.level + 1 });
     const ahead = LEVELS[this.level] ? (LEVELS[this.level] + 1) ** 2 - all : Infinity;
-    this.done = !(ahead * (this.spent / Math.max(this.count, 1)) < PATIENCE);
+    this.done = cells >= LEAST && !(ahead * (this.spent / Math.max(this.count, 1)) < PATIENCE);
     return true;
   }
 }

@@ -113,10 +113,10 @@ class ScoreMap {
     return [a + (b - a) * across, d - (d - c) * down];
   }
 
-  // The sample under a place of the screen, or -1.
-  hit(x, y, within) {
+  // The sample under a place of the screen, or -1; of all, or of some.
+  hit(x, y, within, some = this.samples.numbers.keys()) {
     let best = -1, least = within * within;
-    for (let i = 0; i < this.samples.scores.rows; i += 1) {
+    for (const i of some) {
       const [p, q] = this.toScreen(this.score(i, 0), this.score(i, 1));
       const square = (p - x) ** 2 + (q - y) ** 2;
       if (square < least) {
@@ -222,8 +222,6 @@ class ScoreMap {
     const { left, top, right, bottom } = this.frame, { dim, lit } = this.colors;
     const w = width - left - right, h = height - top - bottom;
     pen.clearRect(0, 0, width, height);
-    pen.fillStyle = lit;
-    pen.fillRect(left, top, w, h);
     const { values, cells, stride, side } = field;
     if (!cells) return;
     const small = document.createElement("canvas");

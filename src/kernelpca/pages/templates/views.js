@@ -22,6 +22,15 @@ function figureOf(number) {
   return String(Number(number.toPrecision(4)));
 }
 
+// A number of a column with this deviation, with two digits below it.
+function figureIn(deviation, number) {
+  if (!(deviation > 0 && Number.isFinite(number))) return figureOf(number);
+  const power = Math.floor(Math.log10(deviation));
+  if (deviation >= 1e-4 && deviation < 1e6) return number.toFixed(Math.max(2 - power, 0));
+  const digits = number === 0 ? 2 : Math.floor(Math.log10(Math.abs(number))) - power + 2;
+  return number.toExponential(Math.max(0, Math.min(digits, 15)));
+}
+
 // A canvas as large as its place on the screen, with as many pixels as the screen has there.
 function fitted(canvas) {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -43,7 +52,7 @@ class ImageView {
     this.then = this.frame("original", height, width);
     root.classList.add("images");
     root.append(this.now.figure, this.then.figure);
-    this.compare(null);
+    this.compare(null, "");
   }
 
   frame(words, height, width) {
@@ -62,7 +71,7 @@ class ImageView {
 
   compare(x, words) {
     this.then.figure.classList.toggle("empty", !x);
-    this.then.caption.textContent = x ? words : "no sample to compare with";
+    this.then.caption.textContent = words;
     if (x) this.paint(this.then, x);
     else this.then.pen.clearRect(0, 0, this.then.pixels.width, this.then.pixels.height);
   }
@@ -201,6 +210,7 @@ class TableView {
     this.deviation = unpack(display.deviation).data;
     root.classList.add("bars");
     root.style.setProperty("--units", 2 * display.reach);
+    root.style.setProperty("--digits", this.longest());
     const list = element("ul", { "aria-label": "columns of the pre-image" });
     this.rows = display.names.map((name, j) => this.row(list, name, j));
     const reach = display.reach;
@@ -214,11 +224,22 @@ class TableView {
   row(list, name, j) {
     const bar = element("i", { class: "bar" }), mark = element("i", { class: "mark" });
     const value = element("span", { class: "value" });
-    const about = `${name}: mean ${figureOf(this.mean[j])}, standard deviation ${figureOf(this.deviation[j])}`;
+    const about = `${name}: mean ${this.text(this.mean[j], j)}, standard deviation ${figureOf(this.deviation[j])}`;
     const line = element("li", { title: about }, element("span", { class: "name", text: name }), element("span", { class: "track" }, bar, mark), value);
     mark.hidden = true;
     list.append(line);
     return { line, bar, mark, value, about };
+  }
+
+  text(value, j) {
+    return figureIn(this.deviation[j], value);
+  }
+
+  // Most characters of the numbers that bars reach.
+  longest() {
+    const ends = [-this.display.reach, this.display.reach];
+    const texts = Array.from(this.mean, (mean, j) => ends.map((end) => this.text(mean + end * this.deviation[j], j)));
+    return Math.max(9, ...texts.flat().map((text) => text.length));
   }
 
   units(value, j) {
@@ -232,7 +253,7 @@ class TableView {
 
   draw(x) {
     this.rows.forEach(({ bar, value }, j) => {
-      const share = this.share(x[j], j), text = figureOf(x[j]);
+      const share = this.share(x[j], j), text = this.text(x[j], j);
       bar.style.transform = `scaleX(${share.toFixed(4)})`;
       if (value.textContent !== text) value.textContent = text;
     });
@@ -243,7 +264,7 @@ class TableView {
     this.rows.forEach(({ line, mark, about }, j) => {
       mark.hidden = !x;
       if (x) mark.style.left = `${(50 + 50 * this.share(x[j], j)).toFixed(2)}%`;
-      line.title = x ? `${about}; ${words}: ${figureOf(x[j])}` : about;
+      line.title = x ? `${about}; ${words}: ${this.text(x[j], j)}` : about;
     });
     const { left_out: left } = this.display;
     const marks = x ? `Marks: ${words}. ` : "";
