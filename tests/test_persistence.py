@@ -679,6 +679,17 @@ def test_a_model_of_a_newer_version(file):
         describe(file)
 
 
+@pytest.mark.parametrize(("version", "said"), [("9.9.0", "newer than kernelpca.*Update"), ("0.0.1", "damaged")])
+def test_an_attribute_of_a_newer_version(file, version, said):
+    members = members_of(file)
+    tree = json.loads(members[MODEL])
+    tree["objects"][-1]["attributes"]["new_option"] = None
+    manifest = json.loads(members[MANIFEST]) | {"kernelpca": version}
+    changed = {MODEL: json.dumps(tree).encode(), MANIFEST: json.dumps(manifest).encode()}
+    file.write_bytes(repaired(members | changed))
+    refused(file, said)
+
+
 def test_a_class_of_a_newer_version(file):
     members = members_of(file)
     tree = members[MODEL].replace(b'"kernels.LessOne"', b'"kernels.Quantum"')

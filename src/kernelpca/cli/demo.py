@@ -13,11 +13,14 @@ def demo(
         "demo"
     ),
 ) -> None:
-    """Denoise handwritten digits by kernel PCA, beside PCA."""
+    """Denoise handwritten digits by kernel PCA, beside PCA. Files of an earlier demo are replaced."""
     from rich.console import Console
     from rich.markdown import Markdown
 
     from kernelpca.demo import denoise_digits
+
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out} is a file: give the name of a folder.")
 
     console = Console()
     console.print(Markdown(denoise_digits(out)))

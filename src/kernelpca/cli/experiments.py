@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from kernelpca.papers.catalogue import PAPERS, names, select
 from kernelpca.papers.claims import count_line
@@ -49,7 +49,8 @@ def run_experiments(wanted: list[str] | None, quick: bool, out: Path, jobs: int)
 
 def list_of(experiments: list[Experiment]) -> Table:
     """Return a table of experiments: name, what it is, what it reruns, and how long it takes."""
-    table = Table("experiment", "what it is", "reruns", "quick", "full", title_justify="left")
+    names = Column("experiment", no_wrap=True, min_width=max(len(experiment.name) for experiment in experiments))
+    table = Table(names, "what it is", "reruns", "quick", "full", title_justify="left")
     for paper in PAPERS:
         for experiment in experiments:
             if experiment.paper == paper:

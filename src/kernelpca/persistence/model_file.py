@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -116,7 +118,8 @@ def load(path: str | PathLike[str], *, mmap: bool | str = "auto") -> Any:
         tree = _from_json(archive.read(MODEL, MOST_JSON), MODEL)
         if tree.keys() != {"objects"}:
             raise damaged(f"{MODEL} holds more or less than objects")
-        model = Decoder(found, consistency.check).decode_all(tree["objects"])
+        with _blaming_versions(str(manifest.get("kernelpca"))):
+            model = Decoder(found, consistency.check).decode_all(tree["objects"])
         if catalogue.name_of(model) != manifest["model"].get("class"):
             raise damaged(f"It holds a {type(model).__name__}, and {MANIFEST} says otherwise")
         return model
@@ -209,6 +212,26 @@ def _read_manifest(archive: Archive) -> dict[str, Any]:
         raise damaged(f"{MANIFEST} does not begin with a format that there is")
     check_provenance(manifest.get("model"))
     return manifest
+
+
+@contextmanager
+def _blaming_versions(written_by: str) -> Iterator[None]:
+    """Say of a file whose digests are right that it is too new, if it is, where something in it is not known."""
+    try:
+        yield
+    except ModelFileError as error:
+        if _numbers(written_by) > _numbers(own_version()):
+            raise ModelFileError(
+                f"It was written by kernelpca {written_by}, which is newer than kernelpca {own_version()}, and has "
+                "what this one does not know. Update: pip install --upgrade kernelpca"
+            ) from error
+        raise
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with."""
+    found = re.match(r"\d{1,9}(\.\d{1,9}){0,3}", version)
+    return tuple(int(number) for number in found[0].split(".")) if found else ()
 
 
 def _verify(archive: Archive, manifest: dict[str, Any]) -> list[arrays.Stored]:
