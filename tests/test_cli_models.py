@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 import kernelpca
 from kernelpca import KernelPCA, open_data
 from kernelpca.cli import main
+from kernelpca.cli.translation import translate
 from kernelpca.io import write_data
 from kernelpca.kernels import RBF, Linear, Spectrum
 from kernelpca.sklearn import KernelPCA as DropIn
@@ -259,19 +260,131 @@ def test_models_that_are_none(folder, tmp_path):
         (["--kernel", "rbg"], "Did you mean 'rbf'"),
         (["--kernel", "rbf(gamma=0.1"], "cannot be read"),
         (["--components", "many"], "relative:1e-3 or all"),
-        (["--components", "900"], "n_components=900 is not possible"),
+        (["--components", "900"], "--components 900 is not possible with 150 rows: at least 1"),
+        (
+            ["--components", "9", "--method", "pca"],
+            "with 150 rows and 4 columns: give a number from 1 to 4, a fraction",
+        ),
+        (["--components", "1.5"], "--components 1.5 is not understood. Give a number"),
+        (["--components", "1.5"], "relative:eps (all eigenvalues above eps times the first) or all"),
+        (["--components", "relative:3"], "between 0 and 1, such as relative:1e-3 for all"),
+        (["--method", "sparse", "--kernel", "linear", "--components", 7], "--components 7 is above the rank"),
         (["--method", "magic"], "give kernel, robust"),
         (["--method", "pca", "--kernel", "rbf"], "has no parameter 'kernel'"),
         (["--set", "sparsity"], "write name=value"),
         (["--set", "colour=red"], "has no parameter 'colour'"),
         (["--approximation", "magic"], "stands for no approximation"),
         (["--columns", "height"], "has no column 'height'"),
-        (["--memory", "lots"], "lots"),
+        (
+            ["--memory", "lots"],
+            "--memory lots is not an amount of memory. Give a number of bytes or an amount such as 4GB",
+        ),
+        (["--memory", "1kB"], "Ask for fewer components (--components), or raise --memory."),
+        (["--key", "X"], "is one table, so that --key X names nothing in it: leave --key out."),
     ],
 )
 def test_options_that_make_no_sense(folder, tmp_path, words, says):
     refused("fit", folder / "numbers.csv", "-o", tmp_path / "m.kpca", *words, says=says)
     assert not (tmp_path / "m.kpca").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "kept"),
+    [
+        (150, ["--method", "pca"], 4),
+        (3, ["--method", "pca"], 3),
+        (5, [], 5),
+        (5, ["--method", "robust"], 4),
+        (150, ["--method", "robust", "--kernel", "linear"], 4),
+        (150, ["--size", 6], 5),
+        (150, [], 10),
+        (150, ["--set", "n_components=12"], 12),
+    ],
+)
+def test_as_many_components_as_there_can_be(tmp_path, rows, words, kept):
+    NUMBERS[:rows].to_csv(tmp_path / "rows.csv", index=False)
+    good("fit", tmp_path / "rows.csv", "-o", tmp_path / "m.kpca", *words)
+    assert kernelpca.load(tmp_path / "m.kpca").n_components_ == kept
+    if "pca" not in words:
+        good("plan", tmp_path / "rows.csv", *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Choose one with key='...'; it has a.", "Choose one with --key NAME; it has a."),
+        ("no rows. (header=False says so, header=True not.)", "no rows. (--no-header says so, --header not.)"),
+        ("Choose others with columns=['a b', 'c'].", "Choose others with --columns 'a b,c'."),
+        ("n_components=None: too many.", "--components all: too many."),
+        ("n_components=('relative', 2.0): no.", "--components relative:2.0: no."),
+        ("With memory_limit='1 GB' it would.", "With --memory '1 GB' it would."),
+        ("/data/key=3/n_components=2.csv has no column 'n_components'.", None),
+        ("leave it out: columns=[...], or --exclude '' on the command line.", None),
+        ("say header=True (--header on the command line).", None),
+        ("an int, a float between 0 and 1, or None", None),
+    ],
+)
+def test_messages_speak_of_options(text, told):
+    assert translate(text) == (text if told is None else told)
+
+
+def test_a_plan_speaks_of_options(folder, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).random((4000, 3)))
+    assert "With --memory " in good("plan", tmp_path / "rows.npy", "--memory", "60MB")
+
+
+def test_the_version():
+    assert good("--version") == f"kernelpca {kernelpca.__version__}\n"
+
+
+def test_rows_that_were_dropped_are_counted(tmp_path):
+    holes = NUMBERS.copy()
+    holes.iloc[[3, 7], 1] = np.nan
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    words = ("fit", tmp_path / "holes.csv", "-o", tmp_path / "m.kpca", "--drop-missing", "--force")
+    assert "\n2 rows dropped, for missing values\n" in good(*words)
+    facts = json.loads(good(*words, "--json"))
+    assert facts["rows_dropped"] == 2
+    assert facts["rows"] == 148
+    holes.iloc[:, 1] = np.nan
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    refused(*words, says="have missing values, most of them in sepal_width (150), so that --drop-missing would leave")
+
+
+def test_each_warning_is_written_once(folder, tmp_path):
+    KernelPCA(2).fit(NUMBERS.to_numpy()).save(tmp_path / "bare.kpca")
+    answer = run("denoise", tmp_path / "bare.kpca", folder / "numbers.csv", "-o", tmp_path / "clean.csv")
+    assert answer.returncode == 0
+    assert answer.stderr.count("has feature names") == answer.stderr.count("\n") == 1
+
+
+def test_data_in_the_place_of_a_model(folder, tmp_path):
+    says = "numbers.csv is a file of data, by its .csv, and no model. The model comes first"
+    refused("info", folder / "numbers.csv", says=says)
+    refused("denoise", folder / "numbers.csv", folder / "iris.kpca", "-o", tmp_path / "clean.csv", says=says)
+    refused("fit", folder / "iris.kpca", "-o", tmp_path / "m.kpca", says="It is a model by its name")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (["species", *"a" * 150], "has 151 lines, and there are 150 rows: the first line, 'species', may be a name."),
+        (["a"] * 7, "has 7 lines, and there are 150 rows: give a label for each row, one in a line."),
+        (None, "labels.txt does not exist."),
+    ],
+)
+def test_labels_of_other_rows(folder, tmp_path, lines, says):
+    pytest.importorskip("jinja2")
+    if lines is not None:
+        (tmp_path / "labels.txt").write_text("\n".join(lines))
+    words = ("-o", tmp_path / "page.html", "--labels", tmp_path / "labels.txt")
+    refused("report", folder / "iris.kpca", folder / "numbers.csv", *words, says=says)
+
+
+def test_decimal_commas_are_told(tmp_path):
+    NUMBERS.to_csv(tmp_path / "commas.csv", index=False, sep=";", decimal=",")
+    says = "Cells such as 5,1 look like numbers with a decimal comma; a point is needed."
+    refused("fit", tmp_path / "commas.csv", "-o", tmp_path / "m.kpca", says=says)
 
 
 @pytest.mark.parametrize("words", [["--kernel", "rbg"], ["--preimage", "magic"]])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA as ScikitPCA
 
@@ -713,3 +714,69 @@ def test_names_in_hdf5_files(tmp_path, names, told):
     else:
         with pytest.raises(ValueError, match=told):
             open_data(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "mark", "says"),
+    [
+        (True, ";", r"Cells such as 2,43 look like .* decimal comma.*read_csv\('rows.csv', sep=';', decimal=','\)"),
+        (False, ";", r"Cells such as 7;2 look like .* decimal comma.*sep=';', decimal=','\)"),
+        (True, "\t", r"Cells such as 2,43 .*sep='\\t', decimal=','\)"),
+    ],
+)
+def test_decimal_commas(tmp_path, header, mark, says):
+    pytest.importorskip("pyarrow")
+    lines = [["2,43", "1,5", "x"], ["2,44", "3", "y"], ["5,7", "2,8", "z"]]
+    if not header:
+        lines = [["1,5", "2,5", "3,5"], ["4,7", "2,8", "3,5"]]
+    text = "\n".join(mark.join(line) for line in [["a", "b", "c"]] * header + lines)
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(ValueError, match=says) as caught:
+        open_data(tmp_path / "rows.csv")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rows.xlsx", "save it as CSV"),
+        ("rows.csv.gz", "unpack it first"),
+        ("rows.zip", "unpack it first"),
+        ("model.kpca", "It is a model by its name"),
+        ("empty.csv", "look at what wrote it"),
+    ],
+)
+def test_what_to_do_with_other_files(tmp_path, name, says):
+    (tmp_path / name).touch()
+    with pytest.raises(ValueError, match=says):
+        open_data(tmp_path / name)
+
+
+def test_images_are_made_rows(tmp_path):
+    np.save(tmp_path / "images.npy", np.zeros((10, 4, 4)))
+    with pytest.raises(ValueError, match=r"3 dimensions, shape \(10, 4, 4\).*X.reshape\(len\(X\), -1\)"):
+        open_data(tmp_path / "images.npy")
+    says = r"images of shape \(10, 4, 4\), y of shape \(10,\).*X.reshape\(len\(X\), -1\)"
+    np.savez(tmp_path / "images.npz", images=np.zeros((10, 4, 4)), y=np.zeros(10))
+    with pytest.raises(ValueError, match=says):
+        open_data(tmp_path / "images.npz")
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "images.h5", "w") as file:
+        file["images"], file["y"] = np.zeros((10, 4, 4)), np.zeros(10)
+    with pytest.raises(ValueError, match=says):
+        open_data(tmp_path / "images.h5")
+
+
+@pytest.mark.parametrize("form", ["csr", "coo"])
+def test_files_of_sparse_matrices(tmp_path, form):
+    sparse.save_npz(tmp_path / "rows.npz", sparse.random_array((10, 5), density=0.5, format=form))
+    with pytest.raises(ValueError, match=r"is a sparse matrix.*scipy.sparse.load_npz\(.*X.toarray\(\)"):
+        open_data(tmp_path / "rows.npz")
+
+
+def test_a_table_prints_as_one_line(tmp_path):
+    path = write_data(tmp_path / "rows.npz", X, columns=NAMES)
+    assert repr(open_data(path)) == f"Table(300 x 8, float64, columns a, b, c, d, e, ..., from {path})"
+    assert repr(Table(X[:, :2].astype(np.float32))) == "Table(300 x 2, float32)"
+    pytest.importorskip("dask")
+    assert "300 x 8, float64, not read yet, columns a" in repr(open_data(path, chunks=100))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from kernelpca.cli.words import one_line, show_warnings
+from kernelpca.cli.words import show_warnings, told
 from kernelpca.extras import require
 
 BAD_INPUT, INTERRUPTED = 1, 130
@@ -33,7 +33,7 @@ def main() -> None:
     """Run the command that is asked for."""
     try:
         typer = require("typer", "cli", "The command line")
-        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce
+        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce, version
 
         app = typer.Typer(
             help="Kernel PCA that is exact when it can be and always says how good its answer is.",
@@ -57,8 +57,9 @@ def main() -> None:
             demo.demo,
         ):
             app.command()(interruptible(command))
+        app.callback()(version.before_commands)
         with show_warnings():
             app()
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
-        sys.stderr.write(f"Error: {one_line(error)}\n")
+        sys.stderr.write(f"Error: {told(error)}\n")
         raise SystemExit(BAD_INPUT) from error

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from kernelpca.cli.options import Columns, Data, DropMissing, Exclude, Force, Header, Json, Key, Out, with_options_of
-from kernelpca.cli.tables import check_model_output, names_in, open_table
+from kernelpca.cli.tables import check_model_output, names_in, open_training
+from kernelpca.cli.translation import translate
 from kernelpca.cli.words import fit_callback, looking, say
 
+LIMITS = ("components", "size", "set_")  # options that say how many components there may be
 METHODS = {
     "kernel": "KernelPCA",
     "robust": "RobustKernelPCA",
@@ -19,14 +21,20 @@ METHODS = {
     "invertible": "InvertibleKernelPCA",
     "pca": "PCA",
 }
+WITHOUT_ZEROS = METHODS["robust"], METHODS["sparse"]  # they have no components of variance 0, as centering leaves one
+COMPONENTS = 10  # where no number is asked for
 SIZES = {"nystrom": "n_landmarks", "fourier": "n_features", "relu": "n_features", "sketch": "n_features"}
 
 
 def make_estimator(
     method: Annotated[str, typer.Option(help=f"What to fit: {', '.join(METHODS)}.")] = "kernel",
     components: Annotated[
-        str, typer.Option(help="How many: a number, a fraction of the variance (0.95), relative:1e-3, or all.")
-    ] = "10",
+        str | None,
+        typer.Option(
+            help="How many: a number, a fraction of the variance (0.95), relative:1e-3, or all.",
+            show_default=f"{COMPONENTS}, or as many as there can be",
+        ),
+    ] = None,
     kernel: Annotated[
         str | None, typer.Option(help='Such as rbf, "rbf(gamma=0.1) + 2*linear", laplacian.', show_default="rbf")
     ] = None,
@@ -34,7 +42,8 @@ def make_estimator(
         str | None, typer.Option(help="For many rows: nystrom, fourier, relu or sketch.", show_default="exact")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(help="Landmarks or features of the approximation.", show_default=False)
+        int | None,
+        typer.Option(help="Landmarks or features of the approximation; alone it means nystrom.", show_default=False),
     ] = None,
     preimage: Annotated[
         str | None, typer.Option(help="The way back: ridge, fixed_point, gradient, ...", show_default="the best")
@@ -57,7 +66,8 @@ def make_estimator(
 
     if method not in METHODS:
         raise ValueError(f"--method {method} is none: give {', '.join(METHODS)}.")
-    estimator = getattr(kernelpca, METHODS[method])(read_components(components), center=center)
+    wanted = COMPONENTS if components is None else read_components(components)
+    estimator = getattr(kernelpca, METHODS[method])(wanted, center=center)
     given: dict[str, Any] = {
         "kernel": kernel,
         "preimage": preimage,
@@ -86,6 +96,20 @@ def make_estimator(
         if name in given:
             understand(given[name])  # what makes no sense is refused before the data are read
     return estimator.set_params(**given)
+
+
+def limit_components(
+    estimator: Any, shape: tuple[int, ...], components: str | None, size: int | None, set_: list[str] | None
+) -> None:
+    """Ask for no more components than data of this shape can have, where the user has named no number."""
+    given = [text.partition("=")[0].strip() for text in set_ or ()]
+    if components is not None or "n_components" in given:
+        return
+    name, center = type(estimator).__name__, bool(estimator.center)
+    rows = shape[0] - (center and name in WITHOUT_ZEROS)
+    linear = name == METHODS["pca"] or estimator.get_params(deep=False).get("kernel") == "linear"
+    possible = min(rows, shape[1] if linear else rows, rows if size is None else size - center)
+    estimator.set_params(n_components=max(min(COMPONENTS, possible), 1))
 
 
 def read_components(text: str) -> Any:
@@ -127,7 +151,8 @@ def fit(
     """Fit a model to the rows of a file, and write it."""
     check_model_output(out, force, data)
     estimator = make_estimator(**options)
-    table = open_table(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    table, dropped = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
     began = time.perf_counter()
     model = fitted(estimator, table, fit_callback())
     seconds = time.perf_counter() - began
@@ -136,7 +161,9 @@ def fit(
     from kernelpca.memory import readable_bytes
 
     facts = {"model": str(out), "seconds": round(seconds, 3), **facts_of(model), "rows": table.shape[0]}
+    facts |= {"rows_dropped": dropped} if drop_missing else {}
     text = f"{summary(model, table.shape[0])}\n{model.certificate_}\n" if hasattr(model, "certificate_") else ""
+    text += f"{dropped} row{'' if dropped == 1 else 's'} dropped, for missing values\n" if drop_missing else ""
     say(
         facts, f"{text}Written: {out} ({readable_bytes(out.stat().st_size)}), after {seconds:.1f} s of fitting", as_json
     )
@@ -165,7 +192,8 @@ def plan(
     estimator = make_estimator(**options)
     if not hasattr(estimator, "explain_plan"):
         raise ValueError(f"{type(estimator).__name__} has no plan: its fit is one decomposition of a small matrix.")
-    table = open_table(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    table, _ = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
     found = estimator.explain_plan(table)
     facts = {
         "rows": table.shape[0],
@@ -178,4 +206,4 @@ def plan(
         "predicted_seconds": found.predicted_seconds,
         "advice": list(found.advice),
     }
-    say(facts, f"{table.shape[0]} rows of {table.shape[1]} numbers: {found}", as_json)
+    say(facts, f"{table.shape[0]} rows of {table.shape[1]} numbers: {translate(str(found))}", as_json)

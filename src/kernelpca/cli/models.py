@@ -16,7 +16,18 @@ def load(path: Path) -> Any:
         raise FileNotFoundError(f"{say_absent(path, '.kpca')} `kernelpca fit` makes models.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, and a model is one file: give that.")
-    return kernelpca.load(path)
+    from kernelpca.io.reading import FORMATS
+    from kernelpca.persistence import ModelFileError
+
+    try:
+        return kernelpca.load(path)
+    except ModelFileError as error:
+        if path.suffix.lower() not in FORMATS:
+            raise
+        raise ValueError(
+            f"{path} is a file of data, by its {path.suffix}, and no model. The model comes first and data after it: "
+            "kernelpca transform MODEL DATA; `kernelpca fit` makes models of data."
+        ) from error
 
 
 def load_fitted(path: Path, method: str, of_numbers: bool = True) -> Any:

@@ -10,7 +10,10 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 Data = Annotated[
-    Path, typer.Argument(help="Rows of numbers: .csv, .parquet, .npy, .npz, .h5 or .zarr.", show_default=False)
+    Path,
+    typer.Argument(
+        help="Rows of numbers: .csv, .tsv, .txt, .parquet, .npy, .npz, .h5, .hdf5 or .zarr.", show_default=False
+    ),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, as `kernelpca fit` writes it.", show_default=False)]
 Out = Annotated[

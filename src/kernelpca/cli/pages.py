@@ -49,7 +49,7 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
         make, shape = getattr(import_module(module), name), read_shape(image)
         fitted = load_fitted(model, "transform")
         table = open_for(fitted, data, key, header)
-        named = None if labels is None else labels.read_text(encoding="utf-8").splitlines()
+        named = None if labels is None else read_labels(labels, len(table))
         with bar(name) as done:
             text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem, done=done)
         with explained(out, None):
@@ -71,6 +71,21 @@ explore = page_command(
     "kernelpca.pages.explorer",
     "Write a page in which the components can be explored: a map of scores, and the pre-image of any point.",
 )
+
+
+def read_labels(path: Path, rows: int) -> list[str]:
+    """Return the lines of a file, one for each row."""
+    if not path.exists():
+        from kernelpca.io.reading import say_absent
+
+        raise FileNotFoundError(f"--labels: {say_absent(path, path.suffix)}")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if len(lines) != rows:
+        remedy = "give a label for each row, one in a line."
+        if len(lines) == rows + 1:
+            remedy = f"the first line, {lines[0]!r}, may be a name. If it is, remove it."
+        raise ValueError(f"--labels {path} has {len(lines)} lines, and there are {rows} rows: {remedy}")
+    return lines
 
 
 def read_shape(text: str | None) -> tuple[int, ...] | None:

@@ -13,8 +13,6 @@ from kernelpca.cli.models import columns_of
 from kernelpca.cli.words import bar
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from kernelpca.io import Table
 
 SHOWN = 5  # rows or columns that a message names
@@ -30,14 +28,21 @@ def names_in(text: str | None) -> list[str] | None:
 
 
 def open_table(
-    path: Path,
-    columns: list[str] | None = None,
-    exclude: list[str] | None = None,
-    key: str | None = None,
-    header: bool | None = None,
-    drop_missing: bool | None = None,
+    path: Path, columns: list[str] | None = None, key: str | None = None, header: bool | None = None
 ) -> Table:
-    """Open a file of rows.
+    """Open a file of rows without holes, all columns or those with these names or numbers."""
+    return without_holes(path, read_table(path, columns, None, key, header), "Fill or remove them first.")
+
+
+def open_training(
+    path: Path,
+    columns: list[str] | None,
+    exclude: list[str] | None,
+    key: str | None,
+    header: bool | None,
+    drop_missing: bool,
+) -> tuple[Table, int]:
+    """Open rows for a fit; return them, and how many were left out for missing values.
 
     Parameters
     ----------
@@ -47,10 +52,20 @@ def open_table(
         Names or numbers of columns to take or to leave out.
     key, header
         As in `open_data`.
-    drop_missing : bool or None
-        Whether rows with missing values are left out; None where that cannot be asked for.
+    drop_missing : bool
+        Whether rows with missing values are left out.
     """
-    from kernelpca.io import Table, open_data
+    table = read_table(path, columns, exclude, key, header)
+    kept = without_missing(path, table) if drop_missing and not table.is_lazy else table
+    remedy = "Leave those rows out with --drop-missing, or fill them first."
+    return without_holes(path, kept, remedy), table.shape[0] - kept.shape[0]
+
+
+def read_table(
+    path: Path, columns: list[str] | None, exclude: list[str] | None, key: str | None, header: bool | None
+) -> Table:
+    """Open the chosen columns of a file, whatever values they have."""
+    from kernelpca.io import open_data
     from kernelpca.io.protocol import TextColumns
     from kernelpca.io.reading import unread
 
@@ -60,28 +75,51 @@ def open_table(
         wanted = _choose(path, have, columns, exclude)
     try:
         with bar("read") as done:
-            table = open_data(path, columns=wanted, key=key, header=header, done=done)
+            return open_data(path, columns=wanted, key=key, header=header, done=done)
     except TextColumns as error:
         wrong, good = (quote(",".join(names)) for names in (error.wrong, error.good[:4]))
+        others = f", or choose others with --columns {good}" if error.good else ""
         raise ValueError(
-            f"{path} has columns that are no numbers: {', '.join(error.wrong)}. Leave them out with --exclude {wrong}, "
-            f"or choose others with --columns {good}."
+            f"{path} has columns that are no numbers: {', '.join(error.wrong)}. "
+            f"{error.hint or f'Leave them out with --exclude {wrong}{others}.'}"
         ) from error
+
+
+def without_missing(path: Path, table: Table) -> Table:
+    """Return the rows in which no value is missing."""
+    import numpy as np
+
+    from kernelpca.io import Table as Rows
+    from kernelpca.validation import places
+
+    missing, counts = places(np.isnan, table.values)
+    if len(missing) == len(table):
+        worst = int(counts.argmax())
+        name = f"column {worst}" if table.columns is None else table.columns[worst]
+        raise ValueError(
+            f"All {len(table)} rows of {path} have missing values, most of them in {name} ({counts[worst]}), so that "
+            "--drop-missing would leave none: leave such columns out with --exclude, or fill them first."
+        )
+    return (
+        Rows(np.delete(np.asarray(table.values), missing, axis=0), table.columns, table.path) if missing.size else table
+    )
+
+
+def without_holes(path: Path, table: Table, remedy: str) -> Table:
+    """Return a table, or say where values are missing or infinite, and what to do."""
     if table.is_lazy:
         return table
     import numpy as np
 
-    missing = rows_with(np.isnan, table.values)
-    if missing.size and drop_missing:
-        table = Table(np.delete(np.asarray(table.values), missing, axis=0), table.columns, table.path)
-    elif missing.size:
-        may_drop = drop_missing is not None
-        remedy = f"{'Leave those rows out with --drop-missing, or fill' if may_drop else 'Fill or remove'} them first."
-        raise ValueError(explain_rows(path, table, missing, np.isnan, "missing", remedy))
-    infinite = rows_with(np.isinf, table.values)
-    if infinite.size:
-        remedy = "Replace them by numbers, or remove those rows first."
-        raise ValueError(explain_rows(path, table, infinite, np.isinf, "infinite", remedy))
+    from kernelpca.validation import say_places
+
+    for test, what, then in (
+        (np.isnan, "missing", remedy),
+        (np.isinf, "infinite", "Replace them by numbers, or remove those rows first."),
+    ):
+        found = say_places(test, table.values, table.columns, what)
+        if found:
+            raise ValueError(f"{path} has {found}. {then}")
     return table
 
 
@@ -103,31 +141,6 @@ def _choose(path: Path, have: Any, columns: list[str] | None, exclude: list[str]
     times = Counter(known[i] for i in chosen)
     check_once(path, known, [name for name in times if times[name] > 1])
     return chosen
-
-
-def rows_with(test: Any, values: np.ndarray) -> np.ndarray:
-    """(n, d) -> numbers of the rows in which some value passes a test, a block at a time."""
-    import numpy as np
-
-    from kernelpca.tiles import blocks
-
-    parts = blocks(len(values), max(BLOCK // max(values.shape[1], 1), 1))
-    found = [np.flatnonzero(test(values[part]).any(axis=1)) + part.start for part in parts]
-    return np.concatenate([np.empty(0, int), *found])
-
-
-def explain_rows(path: Path, table: Table, rows: np.ndarray, test: Any, what: str, remedy: str) -> str:
-    """Say how many values pass a test, where, and what to do."""
-    holes = test(table.values[rows])
-    counts = holes.sum(axis=0)
-    worst = counts.argsort()[::-1][: min(SHOWN, int((counts > 0).sum()))]
-    label = table.columns or [f"column {i}" for i in range(table.shape[1])]
-    columns = ", ".join(f"{label[i]} ({counts[i]})" for i in worst) + (", ..." if (counts > 0).sum() > SHOWN else "")
-    shown = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-    return (
-        f"{path} has {int(holes.sum())} {what} values in {len(rows)} of {table.shape[0]} rows (rows {shown}, "
-        f"counted from 0), in columns {columns}. {remedy}"
-    )
 
 
 def open_for(model: Any, path: Path, key: str | None = None, header: bool | None = None) -> Table:
@@ -155,7 +168,7 @@ def open_named(
                 f"{', '.join(missing[:SHOWN])}{', ...' if len(missing) > SHOWN else ''}. It has "
                 f"{', '.join(map(str, have[:SHOWN]))}{', ...' if len(have) > SHOWN else ''}."
             )
-        return open_table(path, names, key=key, header=header)
+        return open_table(path, names, key, header)
     table = open_table(path, key=key, header=header)
     if table.shape[1] != count:
         raise ValueError(

@@ -17,10 +17,14 @@ QUIET = 2.0  # seconds that go by without a bar
 
 @contextmanager
 def show_warnings() -> Iterator[None]:
-    """Within the block, write each warning as one line."""
+    """Within the block, write each warning as one line, and once."""
+    shown = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        sys.stderr.write(f"Warning: {one_line(message)}\n")
+        text = told(message)
+        if text not in shown:
+            sys.stderr.write(f"Warning: {text}\n")
+        shown.add(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -43,6 +47,13 @@ def printable(text: str) -> str:
 def one_line(message: Any) -> str:
     """Return a message as one line that is safe to print."""
     return printable(" ".join(str(message).split()))
+
+
+def told(message: Any) -> str:
+    """Return an error or a warning of the library as one line about the command line's own options."""
+    from kernelpca.cli.translation import translate
+
+    return one_line(translate(" ".join(str(message).split())))
 
 
 def _plain(value: Any) -> Any:

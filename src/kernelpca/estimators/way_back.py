@@ -140,8 +140,9 @@ class WayBack:
         check_is_fitted(self)
         if self._inverse is None:
             raise ValueError(
-                "This model has no way back: pre-images are rows of numbers, and it was fitted on a kernel matrix, on "
-                "texts or on other objects. Fit on rows of numbers, with a kernel of such rows."
+                "This model has no way back: pre-images are dense rows of numbers, and it was fitted on a kernel "
+                "matrix, on sparse rows, on texts or on other objects. Fit on dense rows of numbers (X.toarray() of "
+                "sparse ones), with a kernel of such rows."
             )
         return self._inverse
 

@@ -12,13 +12,25 @@ import numpy as np
 from kernelpca.extras import require
 from kernelpca.io.protocol import BadFile, Reader
 
+SPARSE = {"format", "shape", "data"}  # arrays that every file of scipy.sparse.save_npz has
+
 
 def check_matrix(shape: tuple[int, ...], dtype: np.dtype, path: str, what: str = "") -> None:
     """Refuse an array that does not hold rows of numbers."""
     if len(shape) != 2:
-        raise BadFile(f"{path}{what} has {len(shape)} dimensions, shape {tuple(shape)}; rows of numbers have 2.")
+        raise BadFile(
+            f"{path}{what} has {len(shape)} dimensions, shape {tuple(shape)}; rows of numbers have 2."
+            f"{say_reshape(shape)}"
+        )
     if dtype.kind not in "biuf":
         raise BadFile(f"{path}{what} holds {dtype}, and numbers are needed.")
+
+
+def say_reshape(shape: tuple[int, ...]) -> str:
+    """Say how an array of images, or of numbers alone, becomes rows."""
+    if len(shape) < 2:
+        return " Numbers are rows of one by X.reshape(-1, 1)." if len(shape) else ""
+    return " Make a row of each image, or other part: numpy.save('rows.npy', X.reshape(len(X), -1))."
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,13 @@ class Npz(Npy):
         """The array that the key names, or the only one of rows of numbers; and names, from the array "columns"."""
         try:
             with np.load(self.path, allow_pickle=False) as archive:
-                name = choose_key(self.path, self.key, list(archive.files), lambda key: archive[key].ndim == 2)
+                if self.key is None and set(archive.files) >= SPARSE:
+                    raise BadFile(
+                        f"{self.path} is a sparse matrix, as scipy.sparse.save_npz writes it. In Python: X = "
+                        f"scipy.sparse.load_npz({self.path!r}), which estimators take as it is; or make a file of all "
+                        "its numbers, if they fit into memory: numpy.save('rows.npy', X.toarray())."
+                    )
+                name = choose_key(self.path, self.key, {key: archive[key].shape for key in archive.files})
                 array = archive[name]
                 names = archive["columns"] if "columns" in archive.files else np.empty(0, str)
         except BadFile:
@@ -88,16 +106,23 @@ class Npz(Npy):
         return self.loaded[1]
 
 
-def choose_key(path: str, key: str | None, keys: list[str], is_matrix: Any) -> str:
+def choose_key(path: str, key: str | None, shapes: dict[str, tuple[int, ...]]) -> str:
     """Return which array of a file is meant, or list what there is."""
+    keys = list(shapes)
     if key is not None:
         if key not in keys:
             raise BadFile(f"{path} has no array {key!r}; it has {', '.join(keys[:12]) or 'none'}.")
         return key
-    fitting = [name for name in keys if is_matrix(name)]
-    if len(fitting) != 1:
-        found = f"{len(fitting)} arrays of rows: {', '.join(fitting[:12])}" if fitting else "no array of rows"
-        raise BadFile(f"{path} has {found}. Choose one with key='...'; it has {', '.join(keys[:12]) or 'nothing'}.")
+    fitting = [name for name in keys if len(shapes[name]) == 2]
+    if not fitting:
+        found = ", ".join(f"{name} of shape {tuple(map(int, shapes[name]))}" for name in keys[:12]) or "nothing"
+        remedy = say_reshape(max(shapes.values(), key=len, default=()))
+        raise BadFile(f"{path} has no array of rows, which has 2 dimensions; it has {found}.{remedy}")
+    if len(fitting) > 1:
+        raise BadFile(
+            f"{path} has {len(fitting)} arrays of rows: {', '.join(fitting[:12])}. Choose one with key='...'; it has "
+            f"{', '.join(keys[:12])}."
+        )
     return fitting[0]
 
 
@@ -128,7 +153,7 @@ class Hdf5(Reader):
             with h5py.File(self.path, "r") as file:
                 found: dict[str, Any] = {}
                 file.visititems(lambda name, item: found.update({name: item}) if hasattr(item, "shape") else None)
-                name = choose_key(self.path, self.key, list(found), lambda key: len(found[key].shape) == 2)
+                name = choose_key(self.path, self.key, {key: item.shape or () for key, item in found.items()})
                 data = found[name]
                 check_matrix(data.shape, data.dtype, self.path, f", data set {name!r},")
                 names = as_names(data.attrs.get("columns"), data.shape[1], self.path)
@@ -178,7 +203,7 @@ class Zarr(Reader):
             raise BadFile(f"{self.path} is no zarr store that can be read: {error}") from error
         if not hasattr(found, "shape"):
             arrays = {name: item for name, item in found.members(max_depth=None) if hasattr(item, "shape")}
-            found = arrays[choose_key(self.path, self.key, list(arrays), lambda key: arrays[key].ndim == 2)]
+            found = arrays[choose_key(self.path, self.key, {name: item.shape for name, item in arrays.items()})]
         elif self.key is not None:
             raise BadFile(f"{self.path} is one array, so that key={self.key!r} names nothing in it: leave key out.")
         check_matrix(found.shape, found.dtype, self.path)

@@ -10,16 +10,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kernelpca.extras import require
 from kernelpca.io.columns import as_matrix, common_type, numpy_type
-from kernelpca.io.protocol import BadFile, Reader
+from kernelpca.io.protocol import BadFile, Reader, TextColumns
 
 STEP = 2**20  # bytes between two places of the index
 LINES = 64  # that a block has at least, about
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")
+SEEN = 100  # cells of a column that are looked at for decimal commas
+# cut at the comma where that is more frequent than the semicolons between cells
+DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d(?:[,;][+-]?\d+)?(?:[eE][+-]?\d+)?")
 QUOTED = re.compile(r'(^|[,;\t])\s*"(?:[^"]|"")*"')
 
 
@@ -44,7 +48,10 @@ class Csv(Reader):
             )
         first = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
         if not first:
-            raise BadFile(f"{self.path} is empty, or begins with an empty line.")
+            raise BadFile(
+                f"{self.path} is empty, or begins with an empty line: look at what wrote it, or remove empty lines at "
+                "the top."
+            )
         bare = QUOTED.sub(r'\1"', first)  # what is quoted is a name, and does not separate
         mark = max(",;\t", key=bare.count)
         cells = [cell.strip() for cell in bare.split(mark)]
@@ -161,13 +168,32 @@ class Csv(Reader):
             raise BadFile(f"{self.path} cannot be read from row {first} on: {error}") from error
         labels = self.columns or tuple(f"column {i}" for i in self.chosen)
         kinds = dict(zip(labels, map(numpy_type, table.schema.types), strict=True))
-        common_type(self.path, kinds)
+        try:
+            common_type(self.path, kinds)
+        except TextColumns as error:
+            raise TextColumns(
+                error.path, error.wrong, error.good, comma_hint(table, self.path, self.head[0])
+            ) from error
         return as_matrix(table, self.dtype)
 
 
 def count_lines(text: bytes) -> int:
     """Count the lines that are not empty."""
     return sum(1 for line in text.split(b"\n") if line and line != b"\r")
+
+
+def comma_hint(table: Any, path: str, mark: str) -> str:
+    """Say what to do where some column of text looks like numbers with a decimal comma; nothing where none does."""
+    for column in table.columns:
+        cells = [str(cell).strip() for cell in column[:SEEN].to_pylist() if cell is not None]
+        shown = next((cell for cell in cells if "," in cell or ";" in cell), None)
+        if shown is not None and all(DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+            return (
+                f"Cells such as {shown} look like numbers with a decimal comma; a point is needed. In Python: "
+                f"pandas.read_csv({Path(path).name!r}, sep={mark if ',' in shown else ';'!r}, decimal=',')"
+                ".to_csv('points.csv', index=False)."
+            )
+    return ""
 
 
 def is_numbering(cells: Sequence[str]) -> bool:

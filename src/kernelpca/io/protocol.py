@@ -23,16 +23,15 @@ class BadFile(ValueError):
 
 
 class TextColumns(BadFile):
-    """A file of which some columns hold no numbers: `wrong` names those, and `good` the others."""
+    """A file of which some columns hold no numbers: `wrong` names those, `good` the others, `hint` what to do."""
 
-    def __init__(self, path: str, wrong: list[str], good: list[str]) -> None:
-        self.path, self.wrong, self.good = path, wrong, good
-        super().__init__(
-            f"{path} has columns that are no numbers: {_some(wrong)}. Choose others with columns={good[:4]!r}."
-        )
+    def __init__(self, path: str, wrong: list[str], good: list[str], hint: str = "") -> None:
+        self.path, self.wrong, self.good, self.hint = path, wrong, good, hint
+        remedy = f"Choose others with columns={good[:4]!r}." if good else "Encode them as numbers first."
+        super().__init__(f"{path} has columns that are no numbers: {_some(wrong)}. {hint or remedy}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self.wrong, self.good)  # workers send errors as pickles
+        return type(self), (self.path, self.wrong, self.good, self.hint)  # workers send errors as pickles
 
 
 def check_once(path: str | Path, have: Sequence[str], wanted: Iterable[str | int]) -> None:

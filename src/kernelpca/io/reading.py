@@ -27,6 +27,12 @@ FORMATS: dict[str, type[Reader]] = {
     ".hdf5": Hdf5,
     ".zarr": Zarr,
 }
+REMEDIES = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), " It is a spreadsheet: save it as CSV where it was made."),
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"), " It is packed: unpack it first."),
+    **dict.fromkeys((".feather", ".arrow", ".pkl", ".json", ".dta", ".sas7bdat"), " Write it as .parquet with pandas."),
+    ".kpca": " It is a model by its name: give a file of rows.",
+}
 NEAR = 5  # files that a message names
 SHARE = 0.25  # of the memory granted, that a file which is loaded may take
 
@@ -117,8 +123,10 @@ def unread(
     path = Path(path)
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
+        remedy = REMEDIES.get(path.suffix.lower(), "")
         raise BadFile(
-            f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be opened. Formats: {', '.join(FORMATS)}."
+            f"{path}: files that end in {path.suffix or 'nothing'!r} cannot be opened. Formats: "
+            f"{', '.join(FORMATS)}.{remedy}"
         )
     if not path.exists():
         raise FileNotFoundError(say_absent(path, path.suffix))

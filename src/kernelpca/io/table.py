@@ -10,6 +10,8 @@ import numpy as np
 
 from kernelpca.extras import require
 
+SHOWN = 5  # names of columns that are printed
+
 
 @dataclass(frozen=True)
 class Table:
@@ -48,6 +50,18 @@ class Table:
     def is_lazy(self) -> bool:
         """Whether the numbers are a Dask array, of which nothing has been read yet."""
         return hasattr(self.values, "__dask_graph__")
+
+    def __repr__(self) -> str:
+        names = None if self.columns is None else ", ".join(self.columns[:SHOWN])
+        more = ", ..." if self.columns is not None and len(self.columns) > SHOWN else ""
+        parts = [
+            " x ".join(map(str, self.shape)),
+            str(self.dtype),
+            *(["not read yet"] if self.is_lazy else []),
+            *([] if names is None else [f"columns {names}{more}"]),
+            *([f"from {self.path}"] if self.path else []),
+        ]
+        return f"Table({', '.join(parts)})"
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernelpca.atomic import writing_atomically
+from kernelpca.io.reading import say_absent
 from kernelpca.memory import readable_bytes
 from kernelpca.persistence import arrays, catalogue, consistency
 from kernelpca.persistence.archive import Archive, ArchiveWriter
@@ -192,6 +193,9 @@ class _blaming:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{self.path} cannot be loaded. {' '.join(str(error).split())}") from error
+        if isinstance(error, FileNotFoundError):
+            absent = say_absent(Path(self.path), ".kpca")
+            raise FileNotFoundError(f"{absent} Models are made by model.save(path).") from error
 
 
 def _read_manifest(archive: Archive) -> dict[str, Any]:
