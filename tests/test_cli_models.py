@@ -651,3 +651,43 @@ def test_a_full_disk_leaves_the_old_files(folder, tmp_path, monkeypatch):
     says = f"{page} was not written: No space left on device. What was there before is as it was."
     refused("explore", folder / "iris.kpca", folder / "numbers.csv", "-o", page, "--force", says=says)
     assert model.read_bytes() == scores.read_bytes() == page.read_bytes() == b"old"
+
+
+# files that are too large to be loaded, and what nobody expects
+
+
+@pytest.fixture
+def large(folder, monkeypatch):
+    pytest.importorskip("dask.array")
+    monkeypatch.setattr("kernelpca.io.reading.SHARE", 0.0)
+    return folder / "numbers.csv"
+
+
+def test_an_exact_model_of_a_large_file_is_refused_before_it_is_fitted(large, tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelpca.estimators.kernel_pca.KernelPCA.fit", lambda *_: pytest.fail("it was fitted"))
+    for verb in (("fit", large, "-o", tmp_path / "m.kpca"), ("plan", large)):
+        refused(*verb, says="an exact model keeps all of its rows. Give --approximation nystrom")
+    refused("plan", large, "--method", "sparse", says="--approximation nystrom")
+    refused("plan", large, "--drop-missing", says="leave the option out")
+
+
+@pytest.mark.parametrize("options", [("--approximation", "nystrom", "--size", 30), ("--method", "invertible")])
+def test_models_of_large_files(large, tmp_path, options):
+    good("fit", large, "-o", tmp_path / "m.kpca", "--components", 2, *options)
+    assert "150 rows" in good("score", tmp_path / "m.kpca", large)
+
+
+def test_what_nobody_expects_is_one_line_too(folder, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("a part\nis broken")
+
+    monkeypatch.setattr("kernelpca.cli.info.summary", fail)
+    refused("info", folder / "iris.kpca", says="RuntimeError: a part is broken (KERNELPCA_TRACEBACK=1 shows where.)")
+    monkeypatch.setenv("KERNELPCA_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        run("info", folder / "iris.kpca")
+
+
+def test_a_folder_that_may_not_be_written_is_seen_before_the_fit(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    refused("fit", folder / "numbers.csv", "-o", tmp_path / "m.kpca", says="You may not write into the folder")

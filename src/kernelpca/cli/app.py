@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -11,6 +12,7 @@ from kernelpca.cli.words import show_warnings, told
 from kernelpca.extras import require
 
 BAD_INPUT, INTERRUPTED = 1, 130
+TRACEBACK = "KERNELPCA_TRACEBACK"  # set, it shows where an error came from that nobody expected
 GO_ON = ("transform", "inverse", "denoise")  # commands that keep what they have finished
 
 
@@ -60,6 +62,13 @@ def main() -> None:
         app.callback()(version.before_commands)
         with show_warnings():
             app()
+    except KeyboardInterrupt:  # before a command has begun
+        raise SystemExit(INTERRUPTED) from None
     except (ArithmeticError, ImportError, MemoryError, OSError, TypeError, ValueError) as error:
         sys.stderr.write(f"Error: {told(error)}\n")
+        raise SystemExit(BAD_INPUT) from error
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        sys.stderr.write(f"Error: {type(error).__name__}: {told(error)} ({TRACEBACK}=1 shows where.)\n")
         raise SystemExit(BAD_INPUT) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -153,6 +154,7 @@ def fit(
     estimator = make_estimator(**options)
     table, dropped = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
     limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
+    check_storable(estimator, table, data)
     began = time.perf_counter()
     model = fitted(estimator, table, fit_callback())
     seconds = time.perf_counter() - began
@@ -167,6 +169,20 @@ def fit(
     say(
         facts, f"{text}Written: {out} ({readable_bytes(out.stat().st_size)}), after {seconds:.1f} s of fitting", as_json
     )
+
+
+def check_storable(estimator: Any, table: Any, path: Path) -> None:
+    """Refuse a model that would keep all rows of a file that is not loaded, before it is fitted."""
+    from kernelpca.features import FeatureMap, as_approximation
+
+    if not table.is_lazy or not hasattr(estimator, "approximation"):
+        return
+    given = estimator.approximation
+    if given is None or not isinstance(as_approximation(given), FeatureMap):
+        raise ValueError(
+            f"{path} is too large to be loaded, and an exact model keeps all of its rows. Give --approximation "
+            "nystrom, which keeps some of them, or --method pca or invertible, which keep none."
+        )
 
 
 def fitted(estimator: Any, table: Any, callback: Any) -> Any:
@@ -194,6 +210,7 @@ def plan(
         raise ValueError(f"{type(estimator).__name__} has no plan: its fit is one decomposition of a small matrix.")
     table, _ = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
     limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
+    check_storable(estimator, table, data)
     found = estimator.explain_plan(table)
     facts = {
         "rows": table.shape[0],

@@ -12,7 +12,9 @@ import typer
 Data = Annotated[
     Path,
     typer.Argument(
-        help="Rows of numbers: .csv, .tsv, .txt, .parquet, .npy, .npz, .h5, .hdf5 or .zarr.", show_default=False
+        help="Rows of numbers: .csv, .tsv, .txt, .parquet, .npy, .npz, .h5, .hdf5 or .zarr.",
+        show_default=False,
+        readable=False,  # the reader says so itself
     ),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, as `kernelpca fit` writes it.", show_default=False)]

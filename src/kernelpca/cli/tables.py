@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
@@ -56,7 +57,12 @@ def open_training(
         Whether rows with missing values are left out.
     """
     table = read_table(path, columns, exclude, key, header)
-    kept = without_missing(path, table) if drop_missing and not table.is_lazy else table
+    if drop_missing and table.is_lazy:
+        raise ValueError(
+            f"{path} is too large to be loaded, and --drop-missing looks at all rows first: remove rows with missing "
+            "values from the file, and leave the option out."
+        )
+    kept = without_missing(path, table) if drop_missing else table
     remedy = "Leave those rows out with --drop-missing, or fill them first."
     return without_holes(path, kept, remedy), table.shape[0] - kept.shape[0]
 
@@ -111,8 +117,15 @@ def without_holes(path: Path, table: Table, remedy: str) -> Table:
         return table
     import numpy as np
 
+    from kernelpca.progress import Parts
+    from kernelpca.tiles import blocks
     from kernelpca.validation import say_places
 
+    parts = blocks(len(table), max(BLOCK // max(table.shape[1], 1), 1))
+    with bar("check") as done:
+        looked = Parts(done, len(parts))
+        if all(looked(bool(np.isfinite(table.values[part]).all())) for part in parts):
+            return table
     for test, what, then in (
         (np.isnan, "missing", remedy),
         (np.isinf, "infinite", "Replace them by numbers, or remove those rows first."),
@@ -161,7 +174,8 @@ def open_named(
 
     have = unread(path, None, key, header).file_columns
     if names is not None and not isinstance(have, int):
-        missing = [name for name in names if name not in have]
+        there = set(have)
+        missing = [name for name in names if name not in there]
         if missing:
             raise ValueError(
                 f"{path} lacks {len(missing)} of the {len(names)} {what}: "
@@ -187,6 +201,8 @@ def check_output(path: Path, force: bool, *inputs: Path) -> None:
         raise FileExistsError(f"{path} is there already: give another name, or --force to replace it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} does not exist: make it first.")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"You may not write into the folder {path.parent}: give a file in another one.")
     check_replaceable(path)
 
 
