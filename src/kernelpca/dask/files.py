@@ -25,7 +25,7 @@ def from_reader(reader: Reader, rows: int) -> da.Array:
 def read_chunk(reader: Reader, block_info: Any = None) -> np.ndarray:
     """Return the rows of a chunk."""
     (start, stop), _ = block_info[None]["array-location"]
-    return reader.read(start, stop)
+    return reader.take(start, stop)
 
 
 def computed_blocks(array: da.Array, missing: list[int]) -> Iterator[tuple[int, np.ndarray]]:

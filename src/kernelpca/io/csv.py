@@ -20,7 +20,7 @@ from kernelpca.io.protocol import BadFile, Reader, TextColumns
 
 STEP = 2**20  # bytes between two places of the index
 LINES = 64  # that a block has at least, about
-MISSING = ("", "NA", "N/A", "nan", "NaN", "null")
+MISSING = ("", " ", "?", "#N/A", "#NA", "-NaN", "-nan", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 SEEN = 100  # cells of a column that are looked at for decimal commas
 # cut at the comma where that is more frequent than the semicolons between cells
 DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d(?:[,;][+-]?\d+)?(?:[eE][+-]?\d+)?")

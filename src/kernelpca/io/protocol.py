@@ -141,8 +141,17 @@ class Reader(ABC):
         pieces = self.pieces()
         read = Parts(done, len(pieces))
         for rows in pieces:
-            values[rows] = read(self.read(rows.start, rows.stop))
+            values[rows] = read(self.take(rows.start, rows.stop))
         return values
+
+    def take(self, start: int, stop: int) -> np.ndarray:
+        """Return these rows of the chosen columns, or say which file cannot be read."""
+        try:
+            return self.read(start, stop)
+        except (BadFile, MemoryError):
+            raise
+        except Exception as error:  # each format has errors of many kinds for what is broken
+            raise BadFile(f"{self.path} is damaged: rows {start} to {stop - 1} cannot be read ({error}).") from error
 
     def block_rows(self) -> int:
         """Return rows of a block of a good size."""
