@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 import kernelpca
 from kernelpca import KernelPCA, open_data
 from kernelpca.cli import main
-from kernelpca.cli.translation import translate
+from kernelpca.cli.words import translate
 from kernelpca.io import write_data
 from kernelpca.kernels import RBF, Linear, Spectrum
 from kernelpca.sklearn import KernelPCA as DropIn
@@ -322,6 +322,7 @@ def test_as_many_components_as_there_can_be(tmp_path, rows, words, kept):
         ("leave it out: columns=[...], or --exclude '' on the command line.", None),
         ("say header=True (--header on the command line).", None),
         ("an int, a float between 0 and 1, or None", None),
+        ("KernelPCA(n_components=3): X.drop(columns=['a'])", None),
     ],
 )
 def test_messages_speak_of_options(text, told):

@@ -49,7 +49,7 @@ def test_of_many_columns_five_are_named():
 @MODELS
 @pytest.mark.parametrize("path", ["wine.csv", Path("wine.csv")])
 def test_the_name_of_a_file_is_no_data(model, path):
-    with pytest.raises(TypeError, match=r"kernelpca.open_data\('wine.csv'\)"):
+    with pytest.raises(ValueError, match=r"kernelpca.open_data\('wine.csv'\)"):
         model.fit(path)
 
 

@@ -49,7 +49,9 @@ def as_generator(random_state: Any) -> np.random.Generator:
 def check_numbers(estimator: Any, X: Any, *, reset: bool, sparse: bool = False, least_rows: int = 1) -> Any:
     """Return X as a float array (or CSR matrix), with names and number of features noted or compared."""
     if isinstance(X, str | PathLike):
-        raise TypeError(f"X is a text and no rows of numbers. If it names a file: kernelpca.open_data({str(X)!r}).")
+        raise ValueError(
+            f"X is one text where numbers are needed. If it names a file: kernelpca.open_data({str(X)!r})."
+        )
     X = X.named() if isinstance(X, Table) else X
     try:
         return validate_data(

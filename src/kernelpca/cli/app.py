@@ -35,7 +35,7 @@ def main() -> None:
     """Run the command that is asked for."""
     try:
         typer = require("typer", "cli", "The command line")
-        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce, version
+        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce
 
         app = typer.Typer(
             help="Kernel PCA that is exact when it can be and always says how good its answer is.",
@@ -59,7 +59,7 @@ def main() -> None:
             demo.demo,
         ):
             app.command()(interruptible(command))
-        app.callback()(version.before_commands)
+        app.callback()(info.before_commands)
         with show_warnings():
             app()
     except KeyboardInterrupt:  # before a command has begun

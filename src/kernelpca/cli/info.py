@@ -1,8 +1,11 @@
-"""`kernelpca info`: what a model file holds, and how good the model is."""
+"""`kernelpca info`: what a model file holds, and how good the model is; `kernelpca --version`."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Annotated, Any
+
+import typer
 
 from kernelpca.cli.models import is_fitted, is_model, load
 from kernelpca.cli.options import Json, Model
@@ -78,3 +81,20 @@ def facts_of(model: Any) -> dict[str, Any]:
         if getattr(model, name, None) is not None:
             facts[name.rstrip("_")] = str(getattr(model, name))
     return facts
+
+
+def say_version(asked: bool) -> None:
+    """Write which version this is, and end."""
+    if asked:
+        from kernelpca import __version__
+
+        sys.stdout.write(f"kernelpca {__version__}\n")
+        raise typer.Exit
+
+
+def before_commands(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=say_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Take what is said before the name of a command."""
