@@ -692,3 +692,16 @@ def test_what_nobody_expects_is_one_line_too(folder, monkeypatch):
 def test_a_folder_that_may_not_be_written_is_seen_before_the_fit(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda *_: False)
     refused("fit", folder / "numbers.csv", "-o", tmp_path / "m.kpca", says="You may not write into the folder")
+
+
+def test_text_in_a_column_that_the_model_needs(folder, tmp_path):
+    (tmp_path / "rows.csv").write_text(",".join(NAMES) + "\n1,2,3,4\n5,x,7,8\n")
+    says = f"no numbers: {NAMES[1]}. The model needs them: give a file in which they are numbers."
+    refused("transform", folder / "iris.kpca", tmp_path / "rows.csv", "-o", tmp_path / "s.csv", says=says)
+
+
+@pytest.mark.parametrize("cell", ["", "NULL", "None", "n/a", "?", "#N/A"])
+def test_spellings_of_a_missing_value(tmp_path, cell):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,4\n" + f"5,{cell}\n" + "7,9\n2,1\n")
+    refused("plan", tmp_path / "rows.csv", says="1 missing value")
+    assert "4 rows of 2 numbers" in good("plan", tmp_path / "rows.csv", "--drop-missing")

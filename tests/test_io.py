@@ -780,3 +780,15 @@ def test_a_table_prints_as_one_line(tmp_path):
     assert repr(Table(X[:, :2].astype(np.float32))) == "Table(300 x 2, float32)"
     pytest.importorskip("dask")
     assert "300 x 8, float64, not read yet, columns a" in repr(open_data(path, chunks=100))
+
+
+def test_damaged_rows_name_their_file(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=np.ones((2000, 8)), compression="gzip", chunks=(100, 8))
+    content = bytearray(path.read_bytes())
+    content[-400:-100] = b"\xff" * 300
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"x\.h5 is (damaged: rows|no HDF5 file)"):
+        open_data(path)

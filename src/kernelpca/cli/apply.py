@@ -120,7 +120,8 @@ def score(
         "written": None if out is None else str(out),
     }
     lines = [f"{len(values)} rows: mean {values.mean():.4g}, median {np.median(values):.4g} (0 is best)"]
-    lines += [f"the {len(order)} strangest rows, counted from 0:"] if len(order) else []
+    strangest = "the strangest row" if len(order) == 1 else f"the {len(order)} strangest rows"
+    lines += [f"{strangest}, counted from 0:"] if len(order) else []
     lines += [f"  {i:>8}  {values[i]:.4g}" for i in order]
     lines += [] if out is None else [f"Written: {out}"]
     say(facts, "\n".join(lines), as_json)

@@ -32,7 +32,8 @@ def open_table(
     path: Path, columns: list[str] | None = None, key: str | None = None, header: bool | None = None
 ) -> Table:
     """Open a file of rows without holes, all columns or those with these names or numbers."""
-    return without_holes(path, read_table(path, columns, None, key, header), "Fill or remove them first.")
+    table = read_table(path, columns, None, key, header, "The model needs them: give a file in which they are numbers.")
+    return without_holes(path, table, "Fill or remove them first.")
 
 
 def open_training(
@@ -68,9 +69,14 @@ def open_training(
 
 
 def read_table(
-    path: Path, columns: list[str] | None, exclude: list[str] | None, key: str | None, header: bool | None
+    path: Path,
+    columns: list[str] | None,
+    exclude: list[str] | None,
+    key: str | None,
+    header: bool | None,
+    remedy: str = "",
 ) -> Table:
-    """Open the chosen columns of a file, whatever values they have."""
+    """Open the chosen columns of a file, whatever values they have; `remedy` is for those that hold text."""
     from kernelpca.io import open_data
     from kernelpca.io.protocol import TextColumns
     from kernelpca.io.reading import unread
@@ -87,7 +93,7 @@ def read_table(
         others = f", or choose others with --columns {good}" if error.good else ""
         raise ValueError(
             f"{path} has columns that are no numbers: {', '.join(error.wrong)}. "
-            f"{error.hint or f'Leave them out with --exclude {wrong}{others}.'}"
+            f"{error.hint or remedy or f'Leave them out with --exclude {wrong}{others}.'}"
         ) from error
 
 
