@@ -95,6 +95,7 @@ for _name in LANDMARKS:
     CASES[f"landmarks {_name}"] = _fit(KernelPCA(3, approximation=Nystrom(30, landmarks=_name)))
 CASES |= {
     "landmarks by number": _fit(KernelPCA(3, approximation=Nystrom(landmarks=[1, 5, 9, 20, 33]))),
+    "no more landmarks than components": _fit(KernelPCA(6, approximation=Nystrom(6))),
     "landmarks given": _fit(KernelPCA(3, approximation=Nystrom(landmarks=X[:20] + 0.01))),
     "landmarks of texts": _fit(KernelPCA(3, kernel="spectrum", approximation=Nystrom(10)), SEEN, UNSEEN),
     "landmarks given texts": _fit(

@@ -190,6 +190,7 @@ def assemble(
         fetch = None if mapped.elsewhere is None else mapped.elsewhere.X.fetch
         error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used, fetch)
     evidence = Approximation(mapped.name, *error, _missed(mapped, found))
+    residuals = pad(found.certificate.residuals, missing)
     decomposition = Decomposition(
         features=folded.features,
         W=pad(folded.W * signs, missing).astype(dtype),
@@ -199,7 +200,7 @@ def assemble(
         total=found.total,
         mean_weights=folded.mean_weights.astype(dtype),
         mean_square=folded.mean_square,
-        certificate=replace(found.certificate, approximation=evidence),
+        certificate=replace(found.certificate, residuals=residuals, approximation=evidence),
         positive_definite=mapped.definite,
     )
     _warn_of_what_is_out_of_reach(decomposition, request)

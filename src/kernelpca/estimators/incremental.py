@@ -354,7 +354,7 @@ class IncrementalKernelPCA(KernelPCA):
         except ValueError as error:
             if not first and "expecting" in str(error):
                 raise ValueError(
-                    f"{error}. Every batch needs the columns of the first one; for other columns begin a new model "
+                    f"{str(error).rstrip('.')}. Every batch needs the columns of the first one; for other columns begin a new model "
                     "with sklearn.base.clone(model)."
                 ) from error
             raise
