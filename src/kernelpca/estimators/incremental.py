@@ -354,8 +354,8 @@ class IncrementalKernelPCA(KernelPCA):
         except ValueError as error:
             if not first and "expecting" in str(error):
                 raise ValueError(
-                    f"{str(error).rstrip('.')}. Every batch needs the columns of the first one; for other columns begin a new model "
-                    "with sklearn.base.clone(model)."
+                    f"{str(error).rstrip('.')}. Every batch needs the columns of the first one; for other columns "
+                    "begin a new model with sklearn.base.clone(model)."
                 ) from error
             raise
 
