@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 import kernelpca
 from kernelpca import KernelPCA, open_data
 from kernelpca.cli import main
-from kernelpca.cli.words import translate
+from kernelpca.cli.translation import translate
 from kernelpca.io import write_data
 from kernelpca.kernels import RBF, Linear, Spectrum
 from kernelpca.sklearn import KernelPCA as DropIn

@@ -11,7 +11,8 @@ import typer
 
 from kernelpca.cli.options import Columns, Data, DropMissing, Exclude, Force, Header, Json, Key, Out, with_options_of
 from kernelpca.cli.tables import check_model_output, names_in, open_training
-from kernelpca.cli.words import fit_callback, looking, say, translate
+from kernelpca.cli.translation import translate
+from kernelpca.cli.words import fit_callback, looking, say
 
 LIMITS = ("components", "size", "set_")  # options that say how many components there may be
 METHODS = {

@@ -79,7 +79,12 @@ def read_labels(path: Path, rows: int) -> list[str]:
         from kernelpca.io.reading import say_absent
 
         raise FileNotFoundError(f"--labels: {say_absent(path, path.suffix)}")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"--labels {path} is no text in UTF-8: save it as such, or give labels of plain letters."
+        ) from error
     if len(lines) != rows:
         remedy = "give a label for each row, one in a line."
         if len(lines) == rows + 1:
