@@ -705,3 +705,12 @@ def test_spellings_of_a_missing_value(tmp_path, cell):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,4\n" + f"5,{cell}\n" + "7,9\n2,1\n")
     refused("plan", tmp_path / "rows.csv", says="1 missing value")
     assert "4 rows of 2 numbers" in good("plan", tmp_path / "rows.csv", "--drop-missing")
+
+
+def test_a_column_that_decides_alone_is_warned_of(tmp_path):
+    NUMBERS.assign(sepal_width=NUMBERS.sepal_width * 1000).to_csv(tmp_path / "x.csv", index=False)
+    answer = run("fit", tmp_path / "x.csv", "-o", tmp_path / "m.kpca", "--components", 2)
+    assert answer.returncode == 0
+    assert answer.stderr.startswith("Warning: sepal_width has 100.0% of all variance")
+    assert answer.stderr.endswith("Or leave it out: --exclude sepal_width.\n")
+    assert good("plan", tmp_path / "x.csv", "--exclude", "sepal_width")

@@ -792,3 +792,16 @@ def test_damaged_rows_name_their_file(tmp_path):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"x\.h5 is (damaged: rows|no HDF5 file)"):
         open_data(path)
+
+
+def test_an_archive_with_other_things_beside_the_rows(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, X=X, about=np.array([{"a": 1}], dtype=object))
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+
+
+def test_a_header_that_is_no_utf8(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes("größe,b\n1,2\n3,4\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"looks like Latin-1.*iconv"):
+        open_data(path)

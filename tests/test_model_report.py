@@ -638,3 +638,13 @@ def test_text_can_be_read_in_light_and_dark(browser, pages, scheme):
     for pair in colors:
         ink, paper, _ = pair.split("|")
         assert contrast(ink, paper) >= 4.5, pair
+
+
+@pytest.mark.parametrize(
+    ("value", "deviation", "text"),
+    [(10_000_000.126, 1.1, "10000000.13"), (2254.3, 352.0, "2254"), (0.0123456, 0.002, "0.01235"), (3e9, 2e8, "3e+09")],
+)
+def test_values_are_written_to_the_digits_that_matter(value, deviation, text):
+    from kernelpca.pages.extremes import written
+
+    assert written(value, deviation) == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 SHOWN = 5  # rows or columns that a message names
 BLOCK = 2**18  # numbers of a block of rows that are worked on at a time, so that a bar moves
 LEAST_ROWS = 256
+SAMPLE = 2**22  # numbers that show how much columns vary
+DECIDES = 0.95  # of the variance: a column that has more decides nearly alone
 
 
 def names_in(text: str | None) -> list[str] | None:
@@ -65,7 +68,29 @@ def open_training(
         )
     kept = without_missing(path, table) if drop_missing else table
     remedy = "Leave those rows out with --drop-missing, or fill them first."
-    return without_holes(path, kept, remedy), table.shape[0] - kept.shape[0]
+    whole = without_holes(path, kept, remedy)
+    warn_of_scales(path, whole)
+    return whole, table.shape[0] - kept.shape[0]
+
+
+def warn_of_scales(path: Path, table: Table) -> None:
+    """Warn where one column varies so much more than all others that distances are nearly its own."""
+    if table.is_lazy or table.shape[1] < 2:
+        return
+    import numpy as np
+
+    some = table.values[:: -(-len(table) * table.shape[1] // SAMPLE)]
+    variances = np.var(some, axis=0, dtype=np.float64)
+    most, total = int(variances.argmax()), float(variances.sum())
+    if variances[most] > DECIDES * total:
+        name = f"column {most}" if table.columns is None else table.columns[most]
+        warnings.warn(
+            f"{name} has {variances[most] / total:.1%} of all variance in {path}, so that it alone nearly decides "
+            "which rows are alike. If columns have different units bring them to one scale first: divide each by its "
+            f"standard deviation. Or leave it out: --exclude {quote(name.removeprefix('column '))}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def read_table(

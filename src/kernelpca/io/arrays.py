@@ -14,6 +14,8 @@ from kernelpca.io.protocol import BadFile, Reader
 
 SPARSE = {"format", "shape", "data"}  # arrays that every file of scipy.sparse.save_npz has
 
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
 
 def check_matrix(shape: tuple[int, ...], dtype: np.dtype, path: str, what: str = "") -> None:
     """Refuse an array that does not hold rows of numbers."""
@@ -84,7 +86,7 @@ class Npz(Npy):
                         f"scipy.sparse.load_npz({self.path!r}), which estimators take as it is; or make a file of all "
                         "its numbers, if they fit into memory: numpy.save('rows.npy', X.toarray())."
                     )
-                name = choose_key(self.path, self.key, {key: archive[key].shape for key in archive.files})
+                name = choose_key(self.path, self.key, shapes_in(archive))
                 array = archive[name]
                 names = archive["columns"] if "columns" in archive.files else np.empty(0, str)
         except BadFile:
@@ -104,6 +106,17 @@ class Npz(Npy):
     def file_columns(self) -> Sequence[str] | int:
         """Names of all columns, or how many there are."""
         return self.loaded[1]
+
+
+def shapes_in(archive: Any) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the arrays in an archive of NumPy's, of which only the beginnings are read."""
+    members, found = set(archive.zip.namelist()), {}
+    for key in archive.files:
+        if f"{key}.npy" in members:
+            with archive.zip.open(f"{key}.npy") as member:
+                read = HEADERS.get(np.lib.format.read_magic(member))
+                found[key] = archive[key].shape if read is None else read(member)[0]
+    return found
 
 
 def choose_key(path: str, key: str | None, shapes: dict[str, tuple[int, ...]]) -> str:

@@ -46,7 +46,13 @@ class Csv(Reader):
                 f"{self.path} is no text in UTF-8; it looks like UTF-16. Convert it: iconv -f UTF-16 -t UTF-8 old.csv "
                 '> new.csv, or save it as "CSV UTF-8" where it was made.'
             )
-        first = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
+        try:
+            first = line.decode("utf-8-sig").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{self.path} is no text in UTF-8; it looks like Latin-1. Convert it: iconv -f LATIN1 -t UTF-8 old.csv "
+                '> new.csv, or save it as "CSV UTF-8" where it was made.'
+            ) from error
         if not first:
             raise BadFile(
                 f"{self.path} is empty, or begins with an empty line: look at what wrote it, or remove empty lines at "

@@ -14,6 +14,7 @@ from kernelpca.pages.quality import Reconstruction
 FEW = {"image": 8, "signal": 4, "table": 4}  # rows that are shown as best, and as worst
 VALUES = 8  # columns of a row that are shown
 WORTH_MARKING = 0.5  # standard deviations
+LEAST, MOST = 1e-4, 1e6  # deviations of columns whose values are written out, without powers of ten
 
 
 def show_extremes(found: Reconstruction, chosen: Chosen, display: Display, labels: Labels | None) -> dict[str, Any]:
@@ -63,14 +64,21 @@ def _values(row: np.ndarray, answer: np.ndarray, display: Display) -> dict[str, 
     values = [
         {
             "name": display.names[j],
-            "original": float(row[j]),
-            "answer": float(answer[j]),
+            "original": written(float(row[j]), float(unit[j])),
+            "answer": written(float(answer[j]), float(unit[j])),
             "off": float(off[j]),
             "marked": bool(marked[j]),
         }
         for j in shown
     ]
     return {"values": values, "left_out": len(row) - len(shown)}
+
+
+def written(value: float, deviation: float) -> str:
+    """Write a value of a column to two digits below what the column varies by, so that differences are seen."""
+    if not LEAST <= deviation < MOST:
+        return f"{value:.3g}"
+    return f"{value:.{max(2 - int(np.floor(np.log10(deviation))), 0)}f}"
 
 
 def list_columns(found: Reconstruction, display: Display) -> dict[str, Any]:
