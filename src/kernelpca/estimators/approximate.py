@@ -19,7 +19,7 @@ from kernelpca.estimators.directions import (
     through_covariance,
     through_gram,
 )
-from kernelpca.estimators.exact import TIMED, Fit, Request, is_timed, measured
+from kernelpca.estimators.exact import PIECE, TIMED, Fit, Request, is_timed, measured
 from kernelpca.estimators.feature_plan import lay_out, lay_out_columns, plan_features
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
@@ -51,7 +51,9 @@ def fit_features(
     layout = lay_out(approximation, kernel, X, request)
     rng = request.rng or np.random.default_rng(0)
     large = n_rows(X) >= TIMED
-    rates = _rates(kernel, X, layout) if is_timed(n_rows(X), request) else None
+    rates = None
+    if is_timed(n_rows(X), request):
+        rates = _rates(kernel, X, layout, int(np.sqrt(n_rows(X) * layout.r)) // PIECE)
     request.announce(None if rates is None else layout.seconds(rates.entries, rates.flops))
     with one_blas_thread, measured(large) as taken:
         mapped = map_rows(approximation, kernel, X, request, layout.dtype, rng)
@@ -100,9 +102,9 @@ def _explain(approximation: FeatureMap, layout: Layout, request: Request, rates:
     return plan_features(layout, f"{layout.r} features of {type(approximation).__name__}", size, k, request, rates)
 
 
-def _rates(kernel: Kernel, X: Rows, layout: Layout) -> Rates:
+def _rates(kernel: Kernel, X: Rows, layout: Layout, enough: int = SAMPLE) -> Rates:
     """Return the speed of this machine, or of as many threads as there are elsewhere, in the features' precision."""
-    rates = calibrate(kernel, move(X[: min(n_rows(X), SAMPLE)], None, layout.dtype))
+    rates = calibrate(kernel, move(X[: min(n_rows(X), SAMPLE)], None, layout.dtype), enough)
     if not isinstance(X, RemoteRows):
         return rates
     times = X.threads / available_threads()

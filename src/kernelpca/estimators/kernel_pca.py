@@ -254,12 +254,12 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
         """Fit; return what is known of the training rows, or None if some of them did not count."""
         training = self._check_training(X, sample_weight)
-        method = None if self.preimage is None else as_preimage(self.preimage)
-        learns = method is not None and method.learns
+        learns = self.preimage is not None and as_preimage(self.preimage).learns
         request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
         fitted = self._decompose(training, request)
-        if method is not None and learns and request.expect is not None:
-            request.announce(method.operations(*training.rows.shape) / product_rate(8), "learning the way back")
+        if learns and request.expect is not None:
+            operations = as_preimage(self.preimage).operations(*training.rows.shape)
+            request.announce(operations / product_rate(8), "learning the way back")
         self._store(fitted, training)
         return fitted if training.all_count else None
 
