@@ -72,10 +72,10 @@ class Code:
         """Begin a function without result; return it, its writer and its arguments.
 
         `kinds` has a letter for each argument: p for a pointer to numbers, d for one to float64 numbers whatever the
-        width, i for an integer, x for a number.
+        width, n for one to integers, i for an integer, x for a number.
         """
         double = self.ir.DoubleType().as_pointer()
-        types = {"p": self.pointer, "d": double, "i": self.integer, "x": self.real}
+        types = {"p": self.pointer, "d": double, "n": self.integer.as_pointer(), "i": self.integer, "x": self.real}
         self._kinds[name] = kinds
         kind = self.ir.FunctionType(self.ir.VoidType(), [types[letter] for letter in kinds])
         function = self.ir.Function(self.module, kind, name)
@@ -136,7 +136,8 @@ class Code:
         machine = llvm.Target.from_default_triple().create_target_machine(*host, opt=3)  # the engine will own it
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(str(self.module)), machine)
         engine.finalize_object()
-        types = {"p": c_void_p, "d": c_void_p, "i": c_ssize_t, "x": c_float if self.itemsize == 4 else c_double}
+        real = c_float if self.itemsize == 4 else c_double
+        types = {"p": c_void_p, "d": c_void_p, "n": c_void_p, "i": c_ssize_t, "x": real}
         signature = CFUNCTYPE(None, *[types[letter] for letter in self._kinds[name]])
         function: Any = signature(engine.get_function_address(name))
         function.engine = engine  # which owns the code

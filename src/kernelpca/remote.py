@@ -87,8 +87,12 @@ class RemoteRows(ABC):
     def __sub__(self, origin: np.ndarray) -> Self: ...
 
     @abstractmethod
-    def moments(self) -> tuple[np.ndarray, float, float]:
-        """Return the mean (d,), the variance of all numbers about their mean, and the smallest number."""
+    def moments(self) -> tuple[np.ndarray, float]:
+        """Return the mean (d,), and the variance of all numbers about their mean."""
+
+    @abstractmethod
+    def ranges(self) -> np.ndarray:
+        """(2, d): the smallest and the largest number of each column."""
 
     @abstractmethod
     def weighted_var(self, weights: np.ndarray) -> float:
@@ -138,7 +142,7 @@ class RemoteRows(ABC):
 
     def min(self) -> float:
         """Return the smallest number."""
-        return self.moments()[2]
+        return float(self.ranges()[0].min())
 
     def copy(self) -> Self:
         """Return these rows, which nobody changes."""

@@ -41,6 +41,8 @@ class DaskGram(Gram):
         when workers die: sums do not change then.
     """
 
+    fits_single = True  # whether rows in float32 tell kernel values to its rounding
+
     def __init__(self, kernel: Kernel, rows: DaskRows, n_strips: int | None = None) -> None:
         n = rows.shape[0]
         self.n_strips = n_strips or strips_for(rows)
@@ -104,6 +106,8 @@ class DaskGram(Gram):
         """Return the same with tiles made in float32."""
         if self.dtype == np.float32:
             return self
+        if not self.fits_single:
+            return super().single()
         if self._single is None:
             self._single = DaskGram(self.kernel, self.rows.astype(np.float32), self.n_strips)
         return self._single

@@ -15,6 +15,7 @@ import numpy as np
 
 from kernelpca.dask.cluster import run, send, total_threads
 from kernelpca.io.table import frame_of
+from kernelpca.kernels.base import rows_looked_at, spread_numbers
 from kernelpca.remote import RemoteRows
 
 FAN_IN = 8  # results that are merged by one task
@@ -169,12 +170,16 @@ class DaskRows(RemoteRows):
     def __sub__(self, origin: np.ndarray) -> DaskRows:
         return self._like(self.array - origin.astype(self.dtype))
 
-    def moments(self) -> tuple[np.ndarray, float, float]:
-        """Return the mean (d,), the variance of all numbers, and the smallest: one look at all chunks."""
+    def moments(self) -> tuple[np.ndarray, float]:
+        """Return the mean (d,), and the variance of all numbers: one look at all chunks."""
         survey = self._survey
         overall = float(survey.mean.mean())
         spread = float(survey.squares.sum() + survey.n * np.square(survey.mean - overall).sum())
-        return survey.mean, spread / (survey.n * len(survey.mean)), survey.least
+        return survey.mean, spread / (survey.n * len(survey.mean))
+
+    def ranges(self) -> np.ndarray:
+        """(2, d): the smallest and the largest number of each column, from the same look."""
+        return np.stack([self._survey.low, self._survey.high])
 
     def weighted_var(self, weights: np.ndarray) -> float:
         """Return the variance of all numbers, with weights (n,) of the rows."""
@@ -212,9 +217,10 @@ class DaskRows(RemoteRows):
 
     @cached_property
     def _survey(self) -> Survey:
-        """One look at all chunks, which also brings the first rows here: they are asked for soon."""
-        survey: Survey = self.reduce(Survey.of, Survey.merge, numbered=True)
-        self._known.insert(0, (np.arange(len(survey.head)), survey.head))
+        """One look at all chunks, which also brings some rows here that are asked for soon."""
+        spread = spread_numbers(self.shape[0], rows_looked_at(self.shape[1]))
+        survey: Survey = self.reduce(partial(Survey.of, spread), Survey.merge, numbered=True)
+        self._known[:0] = [(np.arange(len(survey.head)), survey.head), (spread, survey.spread)]
         self.array = self._plain  # what has been checked need not be checked again
         return survey
 
@@ -232,33 +238,43 @@ class DaskRows(RemoteRows):
 
 @dataclass(frozen=True)
 class Survey:
-    """Count, mean, sums of squares about the mean, and the smallest number, of rows; and the very first of all rows."""
+    """Of rows: count; by column mean, squares about it, smallest and largest number; the first, and some others."""
 
     n: int
     mean: np.ndarray
     squares: np.ndarray
-    least: float
+    low: np.ndarray
+    high: np.ndarray
     head: np.ndarray
+    spread: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, start: int) -> Survey:
-        """Return that of a chunk which begins with this row; blocks of it are read once, while they are near."""
-        origin, least = X[:HEAD].mean(axis=0, dtype=np.float64), np.inf
+    def of(cls, numbers: np.ndarray, X: np.ndarray, start: int) -> Survey:
+        """Return that of a chunk which begins with this row, and the rows of it with these numbers among all.
+
+        Blocks of it are read once, while they are near.
+        """
+        origin = X[:HEAD].mean(axis=0, dtype=np.float64)
+        low, high = np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
         sums, squares = np.zeros_like(origin), np.zeros_like(origin)
         for first in range(0, len(X), HEAD):
             block = X[first : first + HEAD] - origin  # sums of differences keep their digits
             sums += block.sum(axis=0)
             squares += np.einsum("ij,ij->j", block, block)
-            least = min(least, float(X[first : first + HEAD].min()))
+            low = np.minimum(low, X[first : first + HEAD].min(axis=0))
+            high = np.maximum(high, X[first : first + HEAD].max(axis=0))
         squares -= np.square(sums) / len(X)
-        return cls(len(X), origin + sums / len(X), squares, least, X[: HEAD if start == 0 else 0].copy())
+        head = X[: HEAD if start == 0 else 0].copy()
+        spread = X[numbers[(start <= numbers) & (numbers < start + len(X))] - start]
+        return cls(len(X), origin + sums / len(X), squares, low, high, head, spread)
 
     def merge(self, other: Survey) -> Survey:
         """Return that of both."""
         n, apart = self.n + other.n, other.mean - self.mean
         mean = self.mean + apart * (other.n / n)
         squares = self.squares + other.squares + np.square(apart) * (self.n * other.n / n)
-        return Survey(n, mean, squares, min(self.least, other.least), self.head)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Survey(n, mean, squares, low, high, self.head, np.concatenate([self.spread, other.spread]))
 
 
 def _weighted_sums(about: float, X: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -18,11 +18,11 @@ from kernelpca.estimators.dual import Pursuit, pursue, with_pursuit
 from kernelpca.estimators.plan import GIVEN, SQUARE, Plan, advise, make_plan
 from kernelpca.estimators.support import Coefficients, keep_support
 from kernelpca.features.kernel import GivenFeatures, KernelFeatures
-from kernelpca.features.protocol import Features, move, origin_of
+from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows, origin_of
 from kernelpca.memory import PeakMemory
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense
@@ -124,6 +124,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
         else:
             K = kernel.matrix(features.anchors)
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
+        gram.blur = kernel.rounding(features.anchors, gram.dtype)
         fit = _decompose(gram, features, planner, request, weights, positive)
     return replace(fit, plan=fit.plan.measured(*taken()))
 
@@ -134,6 +135,7 @@ def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndar
     kernel = kernel.for_centering() if request.center else kernel
     features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center))
     gram = features.anchors.gram(kernel)
+    gram.fits_single = gram.dtype == np.float32 or fits_single(kernel, X, features.origin, gram.scale())
 
     def planner(k: int) -> Plan:
         return plan_remote(gram, request, k)

@@ -14,7 +14,7 @@ from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap
 from kernelpca.gram import Gram
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows, origin_of, spread_rows
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.block_krylov import LARGE, SINGLE
@@ -30,7 +30,8 @@ def lay_out(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request
     single = np.dtype(np.float32)
     if request.tol >= SINGLE and n >= LARGE:
         largest = 1.0 if kernel.unit_diagonal else float(np.abs(kernel.diag(spread_rows(X))).max())
-        dtype = single if fits_into(largest, n, single) else dtype
+        fits = dtype == single or fits_single(kernel, X, origin_of(kernel, X, request.center), largest)
+        dtype = single if fits and fits_into(largest, n, single) else dtype
     landmarks, candidates = (r, approximation.candidates(n)) if isinstance(approximation, Nystrom) else (0, 0)
     chunks = len(X.parts) if isinstance(X, RemoteRows) else 0
     layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates, chunks)

@@ -11,13 +11,13 @@ from scipy import sparse
 from kernelpca.features.kernel import KernelFeatures
 from kernelpca.features.landmark_names import LANDMARKS, as_landmarks
 from kernelpca.features.landmarks import Landmarks
-from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move, origin_of
+from kernelpca.features.protocol import ExplicitFeatures, FeatureMap, Folded, move
 from kernelpca.features.span import LandmarkSpace, landmark_space
 from kernelpca.gram import Gram, TiledGram
 from kernelpca.gram.dense import check_symmetric
 from kernelpca.gram.protocol import check_finite
 from kernelpca.gram.tiled import diagonal
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, origin_of
 from kernelpca.parts import check_whole
 from kernelpca.remote import RemoteRows
 from kernelpca.tiles import blocks

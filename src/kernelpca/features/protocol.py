@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelpca.gram.budget import BUDGET
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, shifted
 from kernelpca.parts import Part, check_whole
-from kernelpca.remote import RemoteRows
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads
 
-MANY, FEW = 4096, 256  # rows that are many, and rows that show how far rows are from their mean
 BLOCK_ROWS = 2048  # rows whose features are made at a time, where memory allows
 
 
@@ -175,32 +173,9 @@ def check_width(X: Rows, width: int) -> None:
         )
 
 
-def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
-    """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost.
-
-    None where that is not so, or where it would cost more than it saves: many rows, and a mean no longer than rows
-    differ from it.
-    """
-    numbers = isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2
-    if not (numbers and (kernel.stationary or (center and kernel.movable))):
-        return None
-    mean = X.mean(axis=0, dtype=np.float64)
-    if len(X) >= MANY and float(mean @ mean) <= _spread(X, mean):
-        return None
-    return mean.astype(X.dtype)
-
-
-def _spread(X: Rows, mean: np.ndarray) -> float:
-    """Return about how far rows are from their mean, on average and squared."""
-    if isinstance(X, RemoteRows):
-        return X.shape[1] * X.var() - float(np.square(mean - mean.mean()).sum())
-    return float(np.square(spread_rows(X, FEW) - mean).sum(axis=1).mean())
-
-
 def move(X: Rows, origin: np.ndarray | None, dtype: np.dtype | None = None) -> Rows:
     """Return rows less the origin, in the precision asked for; strings and the like as they are."""
-    if origin is not None:
-        X = X - origin
+    X = shifted(X, origin)
     if dtype is None or getattr(X, "dtype", np.dtype(object)).kind != "f":
         return X
     return X.astype(dtype, copy=False)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from kernelpca.gram.landmarks import nystrom_features
+from kernelpca.kernels.base import ENTRY
 
 STORED = 16.0  # multiply-adds that bringing in an entry of a stored matrix costs as much as
 
@@ -25,6 +26,7 @@ class Gram(ABC):
     single_is_fast: bool = False  # whether passes in float32 are worth a finish in float64
     cheap_columns: bool = True  # whether m columns cost about m/n of a pass
     in_memory: bool = False  # whether `dense` merely copies
+    blur: float = 0.0  # by how much entries may be off, where that is more than a few eps of the largest
     _scale: float | None = None
 
     @abstractmethod
@@ -78,10 +80,14 @@ class Gram(ABC):
     def rounding(self) -> float:
         """Return the size below which an eigenvalue or a residual is rounding error.
 
-        Entries are known to about eps max|k_ii|; random errors of that size have a spectral norm of about sqrt(n)
-        times it. The factor of ten leaves room for errors that are not random.
+        Entries are known to about eps max|k_ii|, or less well (`blur`); random errors of that size have a spectral norm
+        of about sqrt(n) times it. The factor of ten leaves room for errors that are not random.
         """
-        return 10.0 * float(np.finfo(self.dtype).eps) * np.sqrt(self.shape[0]) * self.scale()
+        return float(np.sqrt(self.shape[0])) * max(self.known_to(), self.blur)
+
+    def known_to(self) -> float:
+        """Return what errors of entries are allowed to be, without being called a blur."""
+        return ENTRY * float(np.finfo(self.dtype).eps) * self.scale()
 
     def scale(self) -> float:
         """Return the size of the largest entry on the diagonal (before centring)."""
@@ -116,6 +122,7 @@ class WrappedGram(Gram):
         self.cheap_columns = inner.cheap_columns
         self.single_is_fast = inner.single_is_fast
         self.in_memory = inner.in_memory
+        self.blur = inner.blur
 
     def retain(self) -> None:
         """Say that more passes will follow for certain."""

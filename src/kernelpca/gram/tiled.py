@@ -12,7 +12,7 @@ from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows
 from kernelpca.memory import blaming_the_function
 from kernelpca.progress import Done
 from kernelpca.remote import RemoteRows
@@ -175,10 +175,12 @@ class TiledGram(Tiles):
         self._magnitude: float | None = None
 
     def single(self) -> Gram:
-        """Return the same with tiles made in float32, which takes half the time, where rows are numbers."""
-        if self.dtype == np.float32 or not hasattr(self.X, "dtype") or self.X.dtype != np.float64:
+        """Return the same with tiles made in float32, which takes half the time, where rows are numbers that fit."""
+        if self.dtype == np.float32 or getattr(self.X, "dtype", None) != np.float64:
             return super().single()
         if self._single is None:
+            if not fits_single(self.kernel, self.X, None, self.scale()):
+                return super().single()
             X = self.X.astype(np.float32)
             self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
         return self._single

@@ -102,6 +102,19 @@ class Sum(_Pair):
         """Return the sum of the terms without their constants."""
         return Sum(self.k1.for_centering(), self.k2.for_centering())
 
+    exact_distances = property(lambda self: self.k1.exact_distances and self.k2.exact_distances)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """The sum of both."""
+        return self.k1.rounding(X, dtype) + self.k2.rounding(X, dtype)
+
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write the sum of both."""
+        self.k1.feature_distances(X, Y, out)
+        other = np.empty_like(out)
+        self.k2.feature_distances(X, Y, other)
+        out += other
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the sum."""
         self.k1.compute(X, Y, out)
@@ -144,6 +157,11 @@ class Product(_Pair):
 
     unit_diagonal = property(lambda self: self.k1.unit_diagonal and self.k2.unit_diagonal)
     movable = property(lambda self: self.stationary)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Those of each times the largest value of the other."""
+        sizes = [float(np.abs(kernel.diag(X)).max(initial=0.0)) for kernel in (self.k2, self.k1)]
+        return sizes[0] * self.k1.rounding(X, dtype) + sizes[1] * self.k2.rounding(X, dtype)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the product."""
@@ -210,6 +228,17 @@ class Scale(Wrapped):
         """Return the scaled kernel without its constant."""
         return Scale(self.kernel.for_centering(), self.factor)
 
+    exact_distances = property(lambda self: self.kernel.exact_distances)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """As far as those of the inner kernel, scaled."""
+        return abs(_finite(self.factor, "factor", self)) * self.kernel.rounding(X, dtype)
+
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write c times those of the kernel."""
+        self.kernel.feature_distances(X, Y, out)
+        out *= _finite(self.factor, "factor", self)
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write c times the kernel."""
         self.kernel.compute(X, Y, out)
@@ -268,6 +297,12 @@ class Shift(Wrapped):
     def for_centering(self) -> Kernel:
         """Return the kernel without the constant."""
         return self.kernel.for_centering()
+
+    exact_distances = property(lambda self: self.kernel.exact_distances)
+
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write those of the kernel: a constant feature tells nothing apart."""
+        self.kernel.feature_distances(X, Y, out)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the kernel plus c."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from kernelpca.kernels.slopes import COMBINED, WITH_DISTANCE, WITH_PRODUCT, WITH
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
 from kernelpca.remote import RemoteRows, gathered
-from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
+from kernelpca.tiles import TILE, all_tiles, blocks, half_tiles, share_out
 
 if TYPE_CHECKING:
     from kernelpca.kernels.algebra import Normalized
@@ -25,6 +26,9 @@ Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's
 FEW = 512  # rows up to which waking another thread takes longer than it saves
 PARTS = 3  # that a small matrix is cut into, each way
 WHOLE = 256  # rows up to which it is not
+ENTRY = 10  # eps of the largest that kernel values may be off by without being called wrong
+MANY = 4096  # rows that are not copied without need
+LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 257)  # numbers that tell where rows lie, and of how many rows
 
 
 class Kernel(Part, ABC):
@@ -59,6 +63,8 @@ class Kernel(Part, ABC):
         Whether `distances_from` can tell the Euclidean distance of two samples from their kernel value.
     tells_product : bool
         Whether `products_from` can tell their dot product from it.
+    exact_distances : bool
+        Whether `feature_distances` are made without the difference of large numbers.
     domain : {"real", "nonnegative", "text", "any", "precomputed"}
         What a sample may be.
     takes_sparse : bool
@@ -80,6 +86,7 @@ class Kernel(Part, ABC):
     radial: bool = False
     tells_distance: bool = False
     tells_product: bool = False
+    exact_distances: bool = False
     domain: str = "real"
     takes_sparse: bool = False
     parallel: bool = True
@@ -92,6 +99,26 @@ class Kernel(Part, ABC):
     @abstractmethod
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x_i, x_i)."""
+
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write |phi(x_i) - phi(y_j)|^2 into `out`: k(x, x) + k(y, y) - 2 k(x, y).
+
+        Kernels that can tell it without the difference of large numbers do.
+        """
+        self.compute(X, Y, out)
+        out *= -2.0
+        out += self.diag(X)[:, None]
+        out += self.diag(Y)
+        if self.positive_definite:
+            np.maximum(out, 0.0, out=out)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Return by how much kernel values of rows X may be off that are worked on in `dtype`.
+
+        Beyond a few eps of the largest, which everything here loses: rows in another precision are rounded first, and a
+        kernel may be steep where its argument is known badly.
+        """
+        return 0.0
 
     def for_centering(self) -> Kernel:
         """Return a kernel that differs by a constant only, which centring removes, and loses fewer digits.
@@ -115,10 +142,12 @@ class Kernel(Part, ABC):
         """
         X = self.check(X)
         if Y is None:
-            return self.matrix(X, threads)
+            return self.matrix(shifted(X, origin_of(self, X, center=False)), threads)
         workers = threads if self.parallel else 1
         Y = self.check(Y)
         check_same_width(X, Y)
+        origin = origin_of(self, Y, center=False)
+        X, Y = shifted(X, origin), shifted(Y, origin)
         K = np.empty((n_rows(X), n_rows(Y)), dtype=np.promote_types(dtype_of(X), dtype_of(Y)))
 
         def work_on_pair(_: None, rows: slice, cols: slice) -> None:
@@ -177,6 +206,10 @@ class Kernel(Part, ABC):
             f"{self!r} has no slopes along x and toward y: it has no gradient, or is no function of dot products and "
             f"norms alone. Kernels that have them: {WITH_SLOPES}; {COMBINED}."
         )
+
+    def slopes_less_one(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
+        """(n, d), (m, d) -> values less one, with the same slopes; for kernels that offer `compute_less_one`."""
+        return replace(self.slopes(X, Y), values=values_of(self.for_centering(), X, Y))
 
     def pull(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, d), (m, d), (n, m) -> (n,), (n, d): sum_j C_ij k(x_i, y_j), and its gradient in x_i."""
@@ -252,9 +285,71 @@ def n_rows(X: Rows) -> int:
 
 def spread_rows(X: Rows, most: int = 1000) -> Rows:
     """Return at most `most` rows, spread evenly over X; X itself where it has no more."""
-    if n_rows(X) <= most:
-        return gathered(X)
-    return X[np.unique(np.linspace(0, n_rows(X) - 1, min(n_rows(X), most)).astype(int))]
+    return gathered(X) if n_rows(X) <= most else X[spread_numbers(n_rows(X), most)]
+
+
+def spread_numbers(n: int, most: int) -> np.ndarray:
+    """Return at most `most` of n row numbers, spread evenly."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+
+
+def rows_looked_at(d: int) -> int:
+    """Return how many rows of d numbers tell where rows lie."""
+    return int(np.clip(LOOKED_AT // max(d, 1), *LOOKED_AT_ROWS))
+
+
+def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
+    """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost.
+
+    The median of some rows: a few rows far away drag the mean along, and the digits of all others would be lost. None
+    where a shift would change something, or cost more than it saves: many rows, and a median no longer than rows
+    differ from it.
+    """
+    numbers = isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2
+    if not (numbers and len(X) and (kernel.stationary or (center and kernel.movable))):
+        return None
+    sample = X[spread_numbers(len(X), rows_looked_at(X.shape[1]))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = np.median(sample, axis=0)
+        if len(X) >= MANY:
+            apart = np.square(sample - middle, dtype=np.float64).sum(axis=1)
+            if float(np.square(middle, dtype=np.float64).sum()) <= np.median(apart):
+                return None
+    return middle.astype(X.dtype) if np.isfinite(middle).all() else None
+
+
+def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
+    """Return rows less the origin, where there is one."""
+    if origin is None:
+        return X
+    with np.errstate(over="ignore"):  # what is too far for a number is infinitely far
+        return X - origin
+
+
+def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float) -> bool:
+    """Whether rows (n, d), less an origin, tell kernel values of this size to the rounding of float32 once in float32.
+
+    Of rows elsewhere the smallest and the largest number of each column are looked at, which is on the safe side.
+    """
+    single = np.dtype(np.float32)
+    limits = np.finfo(single)
+    least, most = np.sqrt(limits.tiny / limits.eps), np.sqrt(limits.max / X.shape[1])
+    if isinstance(X, RemoteRows):
+        parts = iter([np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0, keepdims=True)])
+    else:
+        parts = (shifted(X[rows], origin) for rows in blocks(n_rows(X), MANY))
+    largest = lost = 0.0
+    for part in parts:
+        largest = max(largest, float(abs(part).max()))
+        if largest >= most:
+            return False
+        lost = max(lost, kernel.rounding(part, single))
+    return (largest == 0 or largest > least) and lost <= ENTRY * float(limits.eps) * scale
+
+
+def eps_of_copy(X: Rows, dtype: np.dtype) -> float:
+    """Return the relative error that entries of X have once they are in `dtype`; zero where they are already."""
+    return 0.0 if dtype_of(X) == dtype else float(np.finfo(dtype).eps)
 
 
 def dtype_of(X: Rows) -> np.dtype:

@@ -61,6 +61,10 @@ class Wrapped(Combined):
     tile = property(lambda self: self.kernel.tile)
     domain = property(lambda self: self.kernel.domain)
 
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """As far as those of the inner kernel."""
+        return self.kernel.rounding(X, dtype)
+
     def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Resolve the inner kernel on X."""
         return type(self)(**(self.get_params(deep=False) | {"kernel": self.kernel.resolve(X, weights)}))

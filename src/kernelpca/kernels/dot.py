@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
-from kernelpca.kernels.products import dot, squared_norms
+from kernelpca.kernels.differences import pair_distances
+from kernelpca.kernels.products import dot, squared_distances, squared_norms
 from kernelpca.kernels.slopes import Slopes
+
+NARROW = 0.95  # cosines beyond which angles are made from differences
 
 
 class Linear(Kernel):
@@ -17,10 +21,15 @@ class Linear(Kernel):
     differentiable = True
     rotatable = True
     tells_product = True
+    exact_distances = True
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write X Y'."""
         dot(X, Y, out)
+
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write squared distances of the rows themselves."""
+        squared_distances(X, Y, out)
 
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): squared norms."""
@@ -199,7 +208,7 @@ class Cosine(Kernel):
 
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): ones, and zeros for zero rows."""
-        return (squared_norms(X) > 0).astype(dtype_of(X))
+        return (squared_norms(unit_rows(X)) > 0).astype(dtype_of(X))
 
     def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
         """(n, d), (m, d) -> cosines c, and their slopes 1 / (|x| |y|) toward y and -c / |x|^2 along x."""
@@ -235,13 +244,14 @@ class ArcCosine(Kernel):
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write the kernel."""
         self._check_order()
-        cosines(X, Y, out)
-        np.clip(out, -1.0, 1.0, out=out)
-        angle = np.arccos(out)
         if self.order == 0:
-            np.divide(angle, -np.pi, out=out)
+            angles(unit_rows(X), unit_rows(Y), out)
+            out /= -np.pi
             out += 1.0
         else:
+            cosines(X, Y, out)
+            np.clip(out, -1.0, 1.0, out=out)
+            angle = np.arccos(out)
             out *= np.pi - angle
             out += np.sin(angle, out=angle)
             out *= np.sqrt(squared_norms(X))[:, None] / out.dtype.type(np.pi)
@@ -250,8 +260,9 @@ class ArcCosine(Kernel):
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): |x|^2 for order 1, and 1 (1/2 for a zero row) for order 0."""
         self._check_order()
-        norms = squared_norms(X)
-        return norms if self.order == 1 else np.where(norms > 0, 1.0, 0.5).astype(norms.dtype)
+        if self.order == 1:
+            return squared_norms(X)
+        return np.where(squared_norms(unit_rows(X)) > 0, 1.0, 0.5).astype(dtype_of(X))
 
     def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
         """(n, d), (m, d) -> slopes 1 - t/pi toward y and sin t |y| / (pi |x|) along x, which is 0 for a zero row x.
@@ -283,14 +294,49 @@ class ArcCosine(Kernel):
             raise ValueError(f"ArcCosine(order={self.order!r}): order must be 0 (step units) or 1 (ReLUs).")
 
 
+def angles(X: Rows, Y: Rows, out: np.ndarray) -> None:
+    """(n, d), (m, d) -> write the angles between rows of length one into `out`.
+
+    The cosine of a small angle, or of one near pi, has lost half of its digits: the length of the difference has not.
+    """
+    dot(X, Y, out)
+    np.clip(out, -1.0, 1.0, out=out)
+    small, flat = np.nonzero(out > NARROW), np.nonzero(out < -NARROW)
+    np.arccos(out, out=out)
+    out[small] = _small_angles(X, Y, *small)
+    out[flat] = np.pi - _small_angles(X, -Y, *flat)
+
+
+def _small_angles(X: Rows, Y: Rows, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    return 2.0 * np.arcsin(np.sqrt(pair_distances(X, Y, rows, cols)) / 2.0)
+
+
 def cosines(X: Rows, Y: Rows, out: np.ndarray) -> None:
     """(n, d), (m, d) -> write x'y / (|x| |y|) into `out`, with 0 for zero rows."""
-    dot(X, Y, out)
-    out *= inverse_lengths(X)[:, None]
-    out *= inverse_lengths(Y)
+    dot(unit_rows(X), unit_rows(Y), out)
+
+
+def unit_rows(X: Rows) -> Rows:
+    """(n, d) -> (n, d): x / |x|, and zero rows as they are; rows whose squares are no numbers are scaled first."""
+    with np.errstate(over="ignore"):
+        norms = squared_norms(X)
+    kind = np.finfo(X.dtype)
+    odd = ~((norms > kind.tiny / kind.eps) & (norms < kind.max))
+    if odd.any():
+        sizes = np.asarray(abs(X).max(axis=1).todense()).ravel() if sparse.issparse(X) else np.abs(X).max(axis=1)
+        X = _times_rows(X, np.divide(1, sizes, out=np.ones_like(sizes), where=odd & (sizes >= kind.tiny)))
+        norms = squared_norms(X)
+    return _times_rows(X, _inverse_roots(norms))
 
 
 def inverse_lengths(X: Rows) -> np.ndarray:
     """(n, d) -> (n,): 1 / |x_i|, and 0 for zero rows."""
-    lengths = np.sqrt(squared_norms(X))
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return _inverse_roots(squared_norms(X))
+
+
+def _inverse_roots(norms: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, np.sqrt(norms), out=np.zeros_like(norms), where=norms > 0)
+
+
+def _times_rows(X: Rows, factors: np.ndarray) -> Rows:
+    return sparse.diags(factors) @ X if sparse.issparse(X) else X * factors[:, None]

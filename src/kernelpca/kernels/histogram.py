@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, eps_of_copy, n_rows, values_of
 from kernelpca.kernels.exponential import exponential
+from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.pairwise import (
     PAIRWISE_TILE,
     chi_square,
@@ -151,9 +152,25 @@ class ExponentialChiSquare(HasGamma):
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write exp(-gamma chi^2)."""
+        self._compute(X, Y, out, less_one=False)
+
+    def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write the kernel less one."""
+        self._compute(X, Y, out, less_one=True)
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel less one."""
+        return LessOne(self)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Rows that are rounded to `dtype` move, and the distance by no more than twice as much."""
+        moved = eps_of_copy(X, dtype)
+        return moved and 2 * moved * self.number() * float(X.sum(axis=1).max(initial=0.0))
+
+    def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         chi_square(X, Y, out)
         out *= -self.number()
-        exponential(out)
+        exponential(out, less_one)
 
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): ones."""

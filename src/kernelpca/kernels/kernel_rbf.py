@@ -6,10 +6,14 @@ from typing import Self
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, spread_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, eps_of_copy, n_rows, spread_rows, values_of
 from kernelpca.kernels.combined import Wrapped
 from kernelpca.kernels.exponential import exponential
+from kernelpca.kernels.less_one import LessOne
+from kernelpca.kernels.products import UNITS
 from kernelpca.kernels.slopes import Slopes, chain, lean, rates_of
+
+VANISHING = 6.0  # distance, in units of the width, at which a Gaussian is rounding
 
 
 class KernelRBF(Wrapped, HasGamma):
@@ -25,6 +29,8 @@ class KernelRBF(Wrapped, HasGamma):
     """
 
     unit_diagonal = True
+    stationary = property(lambda self: self.kernel.movable)  # distances in feature space do not know of a shift
+    movable = stationary
 
     def __init__(self, kernel: Kernel, gamma: float | str = "scale") -> None:
         self.kernel = kernel
@@ -44,14 +50,43 @@ class KernelRBF(Wrapped, HasGamma):
 
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:
         """(n, d), (m, d) -> (n, m): squared distances in feature space."""
-        out = values_of(self.kernel, X, Y)
-        self._squared_distances(X, Y, out)
+        out = np.empty((n_rows(X), n_rows(Y)), dtype_of(X))
+        self.kernel.for_centering().feature_distances(X, Y, out)
         return out
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """Write the Gaussian of the distances in feature space."""
-        self.kernel.compute(X, Y, out)
-        self._profile(X, Y, out)
+        self._compute(X, Y, out, less_one=False)
+
+    def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Write the Gaussian less one."""
+        self._compute(X, Y, out, less_one=True)
+
+    def for_centering(self) -> Kernel:
+        """Return the kernel less one."""
+        return LessOne(self)
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Where squared distances are differences of large numbers, they are known to some eps of these.
+
+        That matters between samples near each other, whose lengths are alike: one that is longer than all others has
+        the value zero with them.
+        """
+        inner, gamma = self.kernel.for_centering(), self.number()
+        lengths = np.sort(np.sqrt(gamma * np.abs(self.kernel.diag(X)).astype(np.float64)))
+        if inner.exact_distances:
+            return eps_of_copy(X, dtype) * float(lengths.max(initial=0.0)) + gamma * inner.rounding(X, dtype)
+        near = np.diff(lengths) < VANISHING
+        partner = np.append(near, False) | np.insert(near, 0, False)
+        return min(UNITS * float(np.finfo(dtype).eps) * float(np.square(lengths[partner]).max(initial=0.0)), 1.0)
+
+    def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
+        self.kernel.for_centering().feature_distances(X, Y, out)
+        out *= -self.number()
+        if self.kernel.positive_definite:
+            exponential(out, less_one)
+        else:  # squared distances may be negative
+            (np.expm1 if less_one else np.exp)(out, out=out)
 
     def diag(self, X: Rows) -> np.ndarray:
         """Ones."""
@@ -59,9 +94,7 @@ class KernelRBF(Wrapped, HasGamma):
 
     def combine_slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
         """Slopes of the inner kernel times 2 gamma k, less what x gains in length."""
-        inner, gamma = self.kernel.slopes(X, Y), self.number()
-        values = inner.values
-        self._profile(X, Y, values)
+        inner, gamma, values = self.kernel.slopes(X, Y), self.number(), values_of(self, X, Y)
         slopes = chain(values, (inner, 2 * gamma * values))
         if self.radial:
             return slopes
@@ -78,20 +111,3 @@ class KernelRBF(Wrapped, HasGamma):
     def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
         """Zeros."""
         return np.zeros_like(X)
-
-    def _profile(self, X: Rows, Y: Rows, K: np.ndarray) -> None:
-        """Turn values of the inner kernel into those of the Gaussian, in place."""
-        self._squared_distances(X, Y, K)
-        K *= -self.number()
-        if self.kernel.positive_definite:
-            exponential(K)
-        else:  # squared distances may be negative
-            np.exp(K, out=K)
-
-    def _squared_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
-        """Turn values of the inner kernel into squared distances, in place."""
-        out *= -2.0
-        out += self.kernel.diag(X)[:, None]
-        out += self.kernel.diag(Y)
-        if self.kernel.positive_definite:
-            np.maximum(out, 0.0, out=out)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, values_of
 from kernelpca.kernels.combined import Wrapped
-from kernelpca.kernels.slopes import Slopes, pull_from
+from kernelpca.kernels.slopes import Slopes
 
 
 class LessOne(Wrapped):
@@ -22,6 +22,7 @@ class LessOne(Wrapped):
         self.kernel = kernel
 
     positive_definite = False
+    exact_distances = True
     tells_distance = property(lambda self: self.kernel.tells_distance)
     positive_once_centered = property(lambda self: self.kernel.positive_definite)
 
@@ -32,6 +33,11 @@ class LessOne(Wrapped):
         """Write the kernel less one."""
         self.kernel.compute_less_one(X, Y, out)
 
+    def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """Minus twice the kernel less one, with all digits of small distances."""
+        self.compute(X, Y, out)
+        out *= -2.0
+
     def diag(self, X: Rows) -> np.ndarray:
         """Zeros."""
         return np.zeros(n_rows(X), dtype=dtype_of(X))
@@ -41,8 +47,8 @@ class LessOne(Wrapped):
         return self.kernel.slopes_less_one(X, Y)
 
     def combine_pulls(self, X: np.ndarray, Y: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sums less those of the weights, the same gradients."""
-        return pull_from(self.combine_slopes(X, Y), X, Y, C)
+        """Sums of the kernel less one, the same gradients."""
+        return np.einsum("ij,ij->i", C, values_of(self, X, Y)), self.kernel.pull(X, Y, C)[1]
 
     def combine_diagonals(self, X: np.ndarray) -> np.ndarray:
         """Zeros."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+FAST = {"reassoc", "contract", "nsz", "nnan"}  # sums in any order; no reciprocals, which overflow for small numbers
 PAIRWISE_TILE = 256  # rows of a tile: a pair is costly, so many small tiles share out evenly
 
 
@@ -20,9 +21,9 @@ def _compiled(term: Callable) -> Callable:
     """Compile the sum over features of `term(x, y)`; the loop releases the GIL."""
     import numba
 
-    inline = numba.njit(inline="always", fastmath=True)(term)
+    inline = numba.njit(inline="always", fastmath=FAST)(term)
 
-    @numba.njit(nogil=True, fastmath=True, error_model="numpy")
+    @numba.njit(nogil=True, fastmath=FAST, error_model="numpy")
     def loop(X: Any, Y: Any, out: Any) -> None:
         for i in range(X.shape[0]):
             for j in range(Y.shape[0]):
@@ -39,9 +40,9 @@ def _compiled_pull(slope: Callable) -> Callable:
     """Compile the sum over the rows of Y of weights times `slope(x, y)`; the loop releases the GIL."""
     import numba
 
-    inline = numba.njit(inline="always", fastmath=True)(slope)
+    inline = numba.njit(inline="always", fastmath=FAST)(slope)
 
-    @numba.njit(nogil=True, fastmath=True, error_model="numpy")
+    @numba.njit(nogil=True, fastmath=FAST, error_model="numpy")
     def loop(X: Any, Y: Any, C: Any, out: Any) -> None:
         for i in range(X.shape[0]):
             for j in range(Y.shape[0]):
@@ -70,11 +71,11 @@ def _minimum(x: float, y: float) -> float:
 
 
 def _harmonic(x: float, y: float) -> float:
-    return x * y / (x + y) if x + y > 0 else 0.0
+    return x * (y / (x + y)) if x + y > 0 else 0.0
 
 
 def _chi_square(x: float, y: float) -> float:
-    return (x - y) * (x - y) / (x + y) if x + y > 0 else 0.0
+    return (x - y) * ((x - y) / (x + y)) if x + y > 0 else 0.0
 
 
 def _mixed_entropy(x: float, y: float) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
 from kernelpca.kernels.base import Rows
+from kernelpca.kernels.differences import pair_distances
 
 LONG = 4096  # columns that are added up at a time
 
@@ -36,21 +39,76 @@ def squared_norms(X: Rows) -> np.ndarray:
     return total.astype(X.dtype)
 
 
-def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, forgive: int = 0) -> None:
-    """(n, d), (m, d) -> write scale |x_i - y_j|^2 into `out` (n, m), never negative.
+UNITS = 8  # eps of the squared lengths: what rounding may take from a squared distance that is read off products
+LEVEL = 64  # eps: errors of kernel values that are left alone
+STEEP = 0.37  # s |g'(s)| is at most 1/e for every kernel value g(s) here: each is a mixture of exp(-t s)
+
+Reach = Callable[[np.ndarray, float], np.ndarray]
+
+
+def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, reach: Reach | None = None) -> float:
+    """(n, d), (m, d) -> write scale |x_i - y_j|^2 into `out` (n, m), never negative; return the largest loss.
 
     One product of matrices; the scale goes into the smaller of rows and result. Cancellation costs about eps |x|^2:
     rows far from the origin should be shifted there first (a stationary kernel does not notice, and `KernelPCA` does).
-    Where a square root follows, that error would become sqrt(eps) |x| between equal rows: `forgive` takes so many
-    eps of the norms off all squared distances, so that those of equal rows are zero.
+    Pairs for which that still matters are made by differences: those below `reach(loss, level)`, which is what loses
+    more than a part `level` of itself when not given.
     """
-    scale = X.dtype.type(scale)
-    keep = X.dtype.type(1 - forgive * np.finfo(X.dtype).eps)
-    if X.shape[1] <= out.shape[1]:
-        dot(X * (-2 * scale), Y, out)
-    else:
-        dot(X, Y, out)
-        out *= -2 * scale
-    out += (keep * scale * squared_norms(X))[:, None]
-    out += keep * scale * squared_norms(Y)
-    np.maximum(out, 0, out=out)
+    x, y = squared_norms(X), squared_norms(Y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = X.dtype.type(scale)
+        if X.shape[1] <= out.shape[1]:
+            dot(X * (-2 * factor), Y, out)
+        else:
+            dot(X, Y, out)
+            out *= -2 * factor
+        out += (factor * x)[:, None]
+        out += factor * y
+        np.maximum(out, 0, out=out)
+    lost = losses(x, scale, X), losses(y, scale, Y)
+    most = lost[0].max(initial=0.0) + lost[1].max(initial=0.0)
+    level, reach = level_of(X, Y), reach or relative_reach
+    far = reach(most, level)
+    if far > 0 and not out.min(initial=np.inf) > far:  # NaN, where products overflow, is not larger
+        remake(X, Y, out, ~(out > reach(np.add.outer(*lost), level)), scale)
+    return float(most)
+
+
+def remake(
+    X: Rows,
+    Y: Rows,
+    out: np.ndarray,
+    chosen: np.ndarray,
+    scale: float,
+    profile: Callable[[np.ndarray], object] | None = None,
+) -> None:
+    """Write `scale` |x_i - y_j|^2, or what `profile` makes of a row of them in place, over chosen entries of `out`."""
+    rows, cols = np.nonzero(chosen)
+    with np.errstate(over="ignore"):
+        values = pair_distances(X, Y, rows, cols, scale).astype(out.dtype)
+    if profile is not None:
+        profile(values[None])
+    out[rows, cols] = values
+
+
+def losses(norms: np.ndarray, scale: float, X: Rows) -> np.ndarray:
+    """(n,) squared norms of rows X -> (n,): what a row adds to what rounding may take from `scale` |x - y|^2.
+
+    Squares may be too small for their digits, and the scale too large or too small for the numbers of X.
+    """
+    kind = np.finfo(X.dtype)
+    if not kind.tiny <= scale <= kind.max:
+        return np.full(len(norms), np.inf, X.dtype)
+    with np.errstate(over="ignore"):
+        lost = UNITS * float(kind.eps) * norms.astype(np.float64) + X.shape[1] * float(kind.tiny)
+        return (scale * lost).astype(X.dtype)
+
+
+def level_of(X: Rows, Y: Rows) -> float:
+    """Return what errors of kernel values of these rows are left alone: some eps of the coarser numbers."""
+    return LEVEL * float(max(np.finfo(X.dtype).eps, np.finfo(Y.dtype).eps))
+
+
+def relative_reach(loss: np.ndarray, level: float) -> np.ndarray:
+    """Return the squared distances up to which a loss is more than a part `level`: of themselves, and of g(s)."""
+    return STEEP / level * loss

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, eps_of_copy, n_rows, values_of
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.inverse import EPS, minus_log, solve_falling
 from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.matern import SMOOTHEST, matern_function, singular_slope
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
-from kernelpca.kernels.products import dot, squared_distances, squared_norms
+from kernelpca.kernels.products import (
+    dot,
+    level_of,
+    losses,
+    relative_reach,
+    remake,
+    squared_distances,
+    squared_norms,
+)
 from kernelpca.kernels.slopes import Slopes
 from kernelpca.kernels.spectral import Draw, cauchy_of_normal, half_normal, mixing
 from kernelpca.tiles import TILE
 
-FORGIVE = 8  # the rounding error of a squared distance between equal rows, in eps of their squared norms
+FAR = 1e30  # scaled squared distances count as this at most, so that no profile overflows: its value is zero, or nearly
 
 
 class Stationary(HasGamma):
@@ -31,10 +38,6 @@ class Stationary(HasGamma):
     def diag(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): ones."""
         return np.ones(n_rows(X), dtype=dtype_of(X))
-
-    def slopes_less_one(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
-        """(n, d), (m, d) -> values less one, with the same slopes; for kernels that offer `compute_less_one`."""
-        return replace(self.slopes(X, Y), values=values_of(LessOne(self), X, Y))
 
     def distances_from(self, values: np.ndarray) -> np.ndarray:
         """Kernel values of any shape -> squared distances; values count as eps at least and as one at most."""
@@ -61,7 +64,7 @@ class Radial(Stationary):
     rotatable = True
     radial = True
     tells_distance = True
-    forgive = 0  # eps of the squared norms to take off squared distances, where a square root follows
+    steepest: float = 1.0  # -g'(0)
 
     @abstractmethod
     def profile(self, S: np.ndarray) -> None:
@@ -77,15 +80,30 @@ class Radial(Stationary):
         squared_distances(X, Y, S)
         return S
 
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Rows that are rounded to `dtype` move, and no g falls by more than the distance that they move."""
+        moved = eps_of_copy(X, dtype)
+        return moved and moved * float(np.sqrt(self.number() * squared_norms(X).max(initial=0.0)))
+
+    def reach(self, loss: np.ndarray, level: float) -> np.ndarray:
+        """Return the s up to which g is off by more than `level` where s may be off by `loss`: zero if none is."""
+        return relative_reach(np.where(self.steepest * loss > level, loss, 0), level)
+
+    def scaled_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+        """(n, d), (m, d) -> write gamma |x_i - y_j|^2 into `out`, as exactly as g needs it."""
+        lost = squared_distances(X, Y, out, self.number(), self.reach)
+        if not lost <= FAR * np.finfo(X.dtype).eps:
+            np.minimum(out, FAR, out=out)
+
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write g(gamma |x_i - y_j|^2) into `out`."""
-        squared_distances(X, Y, out, self.number(), self.forgive)
+        self.scaled_distances(X, Y, out)
         self.profile(out)
 
     def slopes(self, X: np.ndarray, Y: np.ndarray) -> Slopes:
         """(n, d), (m, d) -> values and slopes -2 gamma g'(s) toward y."""
         S = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
-        squared_distances(X, Y, S, self.number(), self.forgive)
+        self.scaled_distances(X, Y, S)
         values, fall = self._fall_at(S)
         return Slopes(values, 2 * self.number() * fall)
 
@@ -138,9 +156,21 @@ class RBF(Radial):
         return LessOne(self)
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
-        gamma = X.dtype.type(self.number())
-        dot(X, Y, out)
-        gaussian(out, 2 * gamma, -gamma * squared_norms(X), -gamma * squared_norms(Y), less_one)
+        """Write the kernel, or that less one; pairs so near that what rounding takes matters are made once more."""
+        scale, x, y = self.number(), squared_norms(X), squared_norms(Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gamma = X.dtype.type(scale)
+            dot(X, Y, out)
+            gaussian(out, 2 * gamma, -gamma * x, -gamma * y, less_one)
+        lost = losses(x, scale, X), losses(y, scale, Y)
+        level, most = level_of(X, Y), lost[0].max(initial=0.0) + lost[1].max(initial=0.0)
+
+        def tolerable(loss: np.ndarray) -> np.ndarray:
+            return level / loss * np.exp(-loss) - less_one
+
+        if most > level and not out.max(initial=-1.0) < tolerable(most):  # NaN is neither
+            near = ~(out < tolerable(np.add.outer(*lost)))
+            remake(X, Y, out, near, scale, lambda S: exponential(np.negative(S, out=S), less_one))
 
     def profile(self, S: np.ndarray) -> None:
         """Write exp(-s)."""
@@ -242,9 +272,17 @@ class Laplacian(Stationary):
         """Return (log(k) / gamma)^2."""
         return np.square(minus_log(values, rest) / self.number())
 
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Rows that are rounded to `dtype` move."""
+        moved = eps_of_copy(X, dtype)
+        if not moved:
+            return 0.0
+        lengths = np.sqrt(squared_norms(X)) if self.norm == "euclidean" else np.abs(X).sum(axis=1)
+        return moved * self.number() * float(lengths.max(initial=0.0))
+
     def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         if self.norm == "euclidean":
-            squared_distances(X, Y, out, forgive=FORGIVE)
+            squared_distances(X, Y, out)
             np.sqrt(out, out=out)
         elif self.norm == "manhattan":
             manhattan(X, Y, out)
@@ -280,12 +318,17 @@ class Matern(Radial):
         Inverse squared width.
     """
 
-    forgive = FORGIVE
     has_spectrum = True
 
     def __init__(self, nu: float = 1.5, gamma: float | str = "scale") -> None:
         self.nu = nu
         self.gamma = gamma
+
+    @property
+    def steepest(self) -> float:  # type: ignore[override]
+        """nu / (nu - 1); without bound up to nu = 1."""
+        nu = self._number_nu()
+        return nu / (nu - 1.0) if nu > 1 else np.inf
 
     def profile(self, S: np.ndarray) -> None:
         """Write the Matérn function of z = sqrt(4 nu s)."""
@@ -360,7 +403,7 @@ class Cauchy(Radial):
 
     def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write -s / (1 + s)."""
-        squared_distances(X, Y, out, self.number())
+        self.scaled_distances(X, Y, out)
         out /= -1.0 - out
 
     def for_centering(self) -> Kernel:

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from kernelpca.kernels.products import squared_distances
+from kernelpca.kernels.products import squared_distances, squared_norms
 from kernelpca.preimage.protocol import Target
 
 FALLING = ("inverse", "inverse_square", "exponential")  # rules whose weights fall with the distance
-FORGIVE = 16  # eps of the squared lengths of scores: squared distances up to this are zero
+FORGIVE = 16  # eps of the squared lengths of scores: scores of the same row, found on two ways, differ by as much
 
 
 def score_factors(eigenvalues: np.ndarray, scaling: str) -> np.ndarray:
@@ -87,8 +87,9 @@ def squared_score_distances(target: Target, factors: np.ndarray) -> np.ndarray:
     Z = target.Z * factors.astype(target.Z.dtype)
     S = (target.space.scores * factors).astype(Z.dtype)
     D = np.empty((len(Z), len(S)), Z.dtype)
-    squared_distances(Z, S, D, forgive=FORGIVE)
-    return D
+    squared_distances(Z, S, D)
+    D -= (FORGIVE * np.finfo(D.dtype).eps) * np.add.outer(squared_norms(Z), squared_norms(S))
+    return np.maximum(D, 0, out=D)
 
 
 def _smallest(values: np.ndarray, count: int) -> np.ndarray:

@@ -78,6 +78,10 @@ const LESS_ONE = {
     const s = gamma * squaredDistance(xx, yy, xy);
     return -s / (1 + s);
   },
+  kernel_rbf: ({ of, gamma }, eps) => {
+    const f = kernelOf(of, eps);
+    return (xx, yy, xy, far) => Math.expm1(-gamma * (f(xx, xx, xx, 0) + f(yy, yy, yy, 0) - 2 * f(xx, yy, xy, far)));
+  },
 };
 
 // How much of y is in the gradient of k(x, y) in x; for kernels of the distance, -2 times the derivative by its square.
@@ -151,6 +155,7 @@ const ALONG = {
     return (xx, yy, xy) => factor * f(xx, yy, xy);
   },
   shift: ({ of }, eps) => alongOf(of, eps),
+  less_one: ({ of }, eps) => alongOf(of, eps),
   normalized: ({ of }, eps) => {
     const f = kernelOf(of, eps), toward = slopeOf(of, eps), along = alongOf(of, eps);
     return (xx, yy, xy) => {

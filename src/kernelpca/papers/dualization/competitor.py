@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from kernelpca.decomposition import Decomposition
 from kernelpca.features.kernel import GivenFeatures, KernelFeatures
-from kernelpca.features.protocol import Features, move, origin_of
+from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import Kernel, as_kernel
-from kernelpca.kernels.base import Rows, n_rows
+from kernelpca.kernels.base import Rows, n_rows, origin_of
 from kernelpca.kernels.custom import Precomputed, as_samples
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.solution import leading_signs
