@@ -364,7 +364,7 @@ def test_indefinite_kernels_and_models_without_variance(quick):
     assert model.residuals(IRIS.data).min() < 0
     assert Page(report(model, IRIS.data)).rows_of("worst")
     with pytest.warns(UserWarning, match="no variance"):
-        model = KernelPCA(2, kernel=Sigmoid(1.0, -1.0), preimage="ridge").fit(IRIS.data)
+        model = KernelPCA(2, kernel=Sigmoid(1e3, -1.0), preimage="ridge").fit(IRIS.data)
     assert Page(report(model, IRIS.data)).rows_of("worst")
 
 

@@ -211,7 +211,7 @@ def _refined(
         values, U = np.linalg.eigh(inner(Z, Z))
         values, U = np.maximum(values[::-1], 0.0), U[:, ::-1]
         rotate(C, U)
-        values[values <= zero_level(values, rounding, rows.dtype, exact_scores=True)] = 0.0
+        values[values <= zero_level(values, rounding, rows.dtype)] = 0.0
         kept = rule.select(values, total, 0.0, V.shape[1])
         if kept is not None:
             return C, values, total, kept

@@ -49,7 +49,6 @@ class Request:
     rng: np.random.Generator | None = None
     callback: Callback | None = None
     scores: bool = False  # whether scores of the training rows will be asked for
-    exact_scores: bool = False  # whether scores are products with rows, so that small components are no less exact
     pursuit: Pursuit | None = None  # what is maximized, if not the variance
 
     @property
@@ -318,7 +317,7 @@ def solve_for(
     plan = plan_for(k)
 
     def keep(values: np.ndarray, rounding: float, dtype: np.dtype) -> int | None:
-        chosen = rule.select(values, total(), zero_level(values, rounding, dtype, request.exact_scores), n)
+        chosen = rule.select(values, total(), zero_level(values, rounding, dtype), n)
         return None if chosen is None else min(chosen, len(values))
 
     while True:
@@ -328,21 +327,13 @@ def solve_for(
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **request.options)
         if solution.enough or solution.stopped:
             level, dtype = solution.certificate.rounding, solution.vectors.dtype
-            noise = zero_level(solution.values, level, dtype, request.exact_scores)
+            noise = zero_level(solution.values, level, dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan
         k, start = min(2 * k, n), solution.vectors
         plan = plan_for(k)
 
 
-def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype, exact_scores: bool = False) -> float:
-    """Return the size below which an eigenvalue is noise.
-
-    The score of a component with eigenvalue theta is off by about rounding / sqrt(theta), where it comes from products
-    with the matrix: the last term keeps that below sqrt(eps) of the largest score.
-    """
-    largest = float(values.max(initial=0.0))
-    if largest <= 0:
-        return rounding
-    least = max(RELATIVE_ZERO[dtype.itemsize] * largest, rounding)
-    return least if exact_scores else max(least, (0.2 * rounding) ** 2 / (float(np.finfo(dtype).eps) * largest))
+def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:
+    """Return the size below which an eigenvalue is noise; what is above the stated rounding, and not tiny, is kept."""
+    return max(RELATIVE_ZERO[dtype.itemsize] * float(values.max(initial=0.0)), rounding)

@@ -318,7 +318,6 @@ class PCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return Request(
             components=as_components(wanted, min(n, d)),
             center=False,
-            exact_scores=True,
             tol=self.tol,
             memory_limit=granted_bytes(self.memory_limit),
             rng=as_generator(self.random_state),

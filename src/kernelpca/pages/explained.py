@@ -22,6 +22,7 @@ GRADES = {
     "exact": "The eigenproblem was solved directly, by LAPACK: nothing but rounding is left.",
     "certified": "It was solved step by step, and the bounds below show that it is as good as was asked for.",
     "estimated": "It was solved step by step. Residuals and probes say how good it is; the bounds prove less.",
+    "rounded": "Rounding of the kernel values leaves more error than was asked for, however exactly they are solved.",
 }
 PATHS = {
     "dense": "the whole kernel matrix was decomposed by LAPACK",

@@ -100,9 +100,10 @@ class Certificate:
 
     Attributes
     ----------
-    grade : {"exact", "certified", "estimated"}
+    grade : {"exact", "certified", "estimated", "rounded"}
         "exact": solved densely; "certified": the bounds on the captured variance agree to within `tol`; "estimated":
-        residuals and probes say how good it is, but the bounds are wider than that.
+        residuals and probes say how good it is, but the bounds are wider than that; "rounded": rounding of the kernel
+        values themselves leaves more than `tol` allows, however exactly their matrix is solved.
     residuals : ndarray of shape (k,)
         |K u_i - theta_i u_i|: some eigenvalue lies within this distance of theta_i. Computed, or estimated from random
         probes where the answer is read off a single pass (`criterion` "variance" or "certified").
@@ -124,7 +125,7 @@ class Certificate:
     seconds : float
         Time taken.
     tol, rounding : float
-        What was asked for; residuals below `rounding` are rounding error.
+        What was asked for, and what the rounding of kernel values and of products may have moved eigenvalues by.
     satisfied : bool
         Whether what was asked for was reached.
     limited : bool
@@ -175,10 +176,16 @@ class Certificate:
         kind = "estimated" if self.criterion == "variance" else "certified"
         return f"{kind} relative error of the captured variance {self.achieved:.1e}"
 
+    def rounded(self) -> str:
+        """Say what rounding of the kernel values leaves open."""
+        return f"rounding of the kernel values may have moved eigenvalues by {self.rounding:.1e}"
+
     def __str__(self) -> str:
         k = len(self.residuals)
         count = f"{k} component{'s' if k != 1 else ''}"
-        if self.grade == "exact":
+        if self.grade == "rounded":
+            solved = f"NOT the {self.tol:.0e} asked for, as good as rounding allows: {self.rounded()}"
+        elif self.grade == "exact":
             solved = f"solved densely: exact up to rounding (relative residual {self.relative_residual:.1e})"
         else:
             passes = f"after {self.passes} pass{'es' if self.passes != 1 else ''}"
@@ -186,7 +193,8 @@ class Certificate:
         if self.approximation is not None and not self.approximation.of_matrix:
             sentences = [f"{count} through features. {self.approximation}", f"Their own eigenproblem, {solved}"]
         else:
-            sentences = [f"{count}, {solved}" if self.grade == "exact" else f"{count} {solved}; {self._bounded()}"]
+            direct = self.grade in ("exact", "rounded")
+            sentences = [f"{count}, {solved}" if direct else f"{count} {solved}; {self._bounded()}"]
             sentences += [] if self.approximation is None else [str(self.approximation)]
         sentences += [_hard_to_tell(group) for group in self.clusters]
         return ". ".join([*sentences, *([] if self.compression is None else [str(self.compression)])]) + "."
@@ -221,6 +229,18 @@ def relative(values: np.ndarray, residuals: np.ndarray, rounding: float) -> floa
     size = np.abs(values)
     counted = size > rounding
     return float((residuals[counted] / size[counted]).max(initial=0.0))
+
+
+def drowned(values: np.ndarray, tol: float, rounding: float, blurred: bool) -> bool:
+    """Whether rounding is more than tol of the first eigenvalue; of any that counts, where entries are `blurred`.
+
+    A tol of 0 asks for no more than rounding allows.
+    Rounding that is usual for the precision hides small components behind large ones; that is said by their residuals.
+    """
+    size = np.abs(values)
+    counted = size[size > rounding]
+    least = counted.min(initial=np.inf) if blurred else counted.max(initial=0.0)
+    return bool(tol and counted.size and rounding > tol * least)
 
 
 def find_clusters(values: np.ndarray, residuals: np.ndarray, following: float | None) -> tuple[tuple[int, ...], ...]:

@@ -158,10 +158,11 @@ class Solver(Part, ABC):
 
     def _warn(self, certificate: Certificate, watch: Watch) -> None:
         dtype = watch.gram.dtype
-        text = (
-            f"{type(self).__name__} stopped after {certificate.passes} passes with "
-            f"{certificate.measured()}; {certificate.tol:.0e} was asked for. "
-        )
+        if certificate.grade == "rounded":
+            found = f"R{certificate.rounded()[1:]}"
+        else:
+            found = f"{type(self).__name__} stopped after {certificate.passes} passes with {certificate.measured()}"
+        text = f"{found}; {certificate.tol:.0e} was asked for. "
         if watch.stopped:
             text += "The callback asked it to stop."
         elif certificate.limited:

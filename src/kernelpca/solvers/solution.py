@@ -10,7 +10,15 @@ import numpy as np
 from kernelpca.gram.protocol import Gram
 from kernelpca.objectives import Objective
 from kernelpca.solvers.bounds import rigorous_bound
-from kernelpca.solvers.certificate import Approximation, Certificate, find_clusters, reached, relative, variance_gap
+from kernelpca.solvers.certificate import (
+    Approximation,
+    Certificate,
+    drowned,
+    find_clusters,
+    reached,
+    relative,
+    variance_gap,
+)
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 from kernelpca.solvers.watch import Progress, Watch, unit_of
@@ -157,9 +165,12 @@ def certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.nd
         satisfied = bool(met.all() if exact or tol == 0 else (met & small).all())
     else:
         satisfied = (estimate if watch.criterion == "variance" else variance_gap(lower, upper)) <= tol
-    satisfied = satisfied and loss <= ORTHOGONAL
+    gram = watch.gram
+    rounded = drowned(values, tol and max(tol, unit_of(gram.dtype)), rounding, gram.blur > gram.known_to())
+    satisfied = satisfied and loss <= ORTHOGONAL and not rounded
+    grade = "exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated"
     return Certificate(
-        grade="exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated",
+        grade="rounded" if rounded else grade,
         residuals=residuals,
         relative_residual=relative(values, residuals, rounding),
         orthogonality_loss=loss,
@@ -171,7 +182,7 @@ def certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.nd
         tol=tol,
         rounding=rounding,
         satisfied=satisfied,
-        limited=bool(met.all()) and not satisfied,
+        limited=rounded or (bool(met.all()) and not satisfied),
         estimate=estimate,
         criterion=watch.criterion,
         failure_probability=probability,
