@@ -113,8 +113,12 @@ class CenteredGram(WrappedGram):
         return F
 
     def dense(self) -> np.ndarray:
-        """() -> (n, n)."""
-        return self._center(self.inner.dense(), np.arange(self.shape[0]))
+        """() -> (n, n): centered twice, for what rounding of the mean leaves is alike in all entries, and adds up."""
+        K = self._center(self.inner.dense(), np.arange(self.shape[0]))
+        left = K @ self.w
+        K -= (left - left @ self.w)[:, None]
+        K -= left
+        return K
 
     def frobenius_squared(self) -> float | None:
         """Return |HKH|_F^2 = |K|_F^2 - 2n |Kw|^2 + n^2 (w'Kw)^2, known for equal weights only."""
