@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.cost import SAMPLE, Rates, calibrate
@@ -32,9 +33,9 @@ from kernelpca.features.protocol import FeatureMap, Folded, move
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.remote import RemoteRows
-from kernelpca.solvers.certificate import Approximation
+from kernelpca.solvers.certificate import Approximation, Certificate
 from kernelpca.solvers.dual_certificate import DualCertificate
-from kernelpca.solvers.solution import Dual, leading_signs
+from kernelpca.solvers.solution import Dual, leading_signs, say_rounded
 from kernelpca.tall import by_rows
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 
@@ -192,6 +193,11 @@ def assemble(
         fetch = None if mapped.elsewhere is None else mapped.elsewhere.X.fetch
         error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used, fetch)
     evidence = Approximation(mapped.name, *error, _missed(mapped, found))
+    certificate = found.certificate
+    if type(certificate) is Certificate and certificate.satisfied:
+        certificate = certificate.rounded_to(mapped.rounding(float(values.max(initial=0.0))), values)
+        if not certificate.satisfied:
+            warnings.warn(say_rounded(certificate, mapped.dtype), ConvergenceWarning, stacklevel=7)
     residuals = pad(found.certificate.residuals, missing)
     decomposition = Decomposition(
         features=folded.features,
@@ -202,7 +208,7 @@ def assemble(
         total=found.total,
         mean_weights=folded.mean_weights.astype(dtype),
         mean_square=folded.mean_square,
-        certificate=replace(found.certificate, residuals=residuals, approximation=evidence),
+        certificate=replace(certificate, residuals=residuals, approximation=evidence),
         positive_definite=mapped.definite,
     )
     _warn_of_what_is_out_of_reach(decomposition, request)

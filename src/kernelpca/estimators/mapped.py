@@ -47,6 +47,8 @@ class Mapped:
         What the features are.
     noise : float
         Length of the rounding error of a sample's features, in eps.
+    blur : float
+        By how much kernel values may be off beyond a few eps (`Kernel.rounding`), as landmarks tell it.
     pairs : callable or None
         `pairs(a, b)` returns errors of the features and kernel values of pairs of samples, for an estimate.
     landmarks : int
@@ -75,6 +77,7 @@ class Mapped:
     fold: Callable[[np.ndarray, np.ndarray], Folded]
     name: str
     noise: float
+    blur: float = 0.0
     pairs: Pairs | None = None
     landmarks: int = 0
     used: np.ndarray | None = None
@@ -98,18 +101,22 @@ class Mapped:
         """(r, k) directions among the features -> (width, k): among what a block has."""
         return U if self.whitening is None else self.whitening @ U
 
-    def digits_lost(self, values: np.ndarray, tol: float) -> bool:
-        """Whether rounding of the features may have moved the components of these eigenvalues by more than tol.
+    def rounding(self, theta: float) -> float:
+        """Return by how much rounding of the features may have moved an eigenvalue of this size.
 
         Random errors of length e in the features move S u by about e sqrt(theta), and add n e^2 to eigenvalues.
         """
+        error = float(np.finfo(self.dtype).eps) / 2 * self.noise
+        return max(3 * error * float(np.sqrt(theta)), self.n * error**2, float(np.sqrt(self.n)) * self.blur)
+
+    def digits_lost(self, values: np.ndarray, tol: float) -> bool:
+        """Whether rounding of the features may have moved the components of these eigenvalues by more than tol."""
         positive = np.abs(values[values != 0])
         if not positive.size:
             return False
-        theta, error = float(positive.min()), float(np.finfo(self.dtype).eps) / 2 * self.noise
-        moved = max(3 * error / np.sqrt(theta), self.n * error**2 / theta)
-        left_out = self.floor * self.n / max(self.landmarks, 1) / theta
-        return moved > tol or left_out > LEFT_OUT
+        theta = float(positive.min())
+        left_out = self.floor * self.n / max(self.landmarks, 1)
+        return self.rounding(theta) > tol * theta or left_out > LEFT_OUT * theta
 
 
 def map_rows(
@@ -161,6 +168,7 @@ def rows_under(make: RowMap, approximation: FeatureMap, kernel: Kernel, X: Rows)
         used=features.indices,
         bounded=kernel.positive_definite,
         whitening=features.space.R if make.raw else None,
+        blur=features.kernel.rounding(features.landmarks, make.dtype),
         **_of_landmarks(features.space, approximation),
         **known,
     )

@@ -73,7 +73,8 @@ class LandmarkSpace:
         An entry (i, j) of the sums is off by about eps sqrt(d_i d_j), d their diagonal, less where many blocks are
         added up; the landmarks themselves, a sample of the rows, tell d, the leading k directions u and their
         eigenvalues theta. Random errors E move R'E R u by sqrt(sum_i d_i |R_i|^2) sqrt(sum_j d_j (R u)_j^2) eps, and
-        the trace by |D^(1/2) R R' D^(1/2)|_F eps.
+        the trace by |D^(1/2) R R' D^(1/2)|_F eps; and they add eigenvalues of about max_j sum_i d_i R_ij^2 eps, which
+        must not come before theirs.
         """
         if self.factor is None or self.lengths is None or not 2 * k <= self.size:
             return False
@@ -88,7 +89,8 @@ class LandmarkSpace:
         residual = unit * float(np.linalg.norm(P)) * float((np.linalg.norm(P @ U, axis=0) / theta).max())
         signs = rng.choice([-1.0, 1.0], (self.size, 16))
         trace = unit * float(np.sqrt(np.square(P.T @ (P @ signs)).sum() / 16)) / float(np.square(self.factor).sum())
-        return residual < 0.3 * max(tol, 1e-10) and trace < 0.3 * max(tol, 1e-10)
+        added = unit * float(np.square(P).sum(axis=0).max()) / float(theta.min())
+        return max(residual, trace) < 0.3 * max(tol, 1e-10) and added < 0.3
 
     def coordinates(self, C: np.ndarray) -> np.ndarray:
         """(b, m) kernel values with the landmarks, overwritten -> (b, r)."""

@@ -77,6 +77,10 @@ class _Pair(Combined):
     tile = property(lambda self: min(self.k1.tile, self.k2.tile))
     domain = property(lambda self: _common_domain(self.k1, self.k2))
 
+    def steepness(self, d: int) -> float:
+        """As steep as both together."""
+        return self.k1.steepness(d) + self.k2.steepness(d)
+
     def resolve(self, X: Rows, weights: np.ndarray | None = None) -> Self:
         """Resolve both parts on X."""
         return type(self)(self.k1.resolve(X, weights), self.k2.resolve(X, weights))

@@ -26,6 +26,7 @@ Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's
 FEW = 512  # rows up to which waking another thread takes longer than it saves
 PARTS = 3  # that a small matrix is cut into, each way
 WHOLE = 256  # rows up to which it is not
+FORGIVEN = 8  # eps of squared lengths that a difference of them may be off by
 ENTRY = 10  # eps of the largest that kernel values may be off by without being called wrong
 MANY = 4096  # rows that are not copied without need
 LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 257)  # numbers that tell where rows lie, and of how many rows
@@ -103,14 +104,24 @@ class Kernel(Part, ABC):
     def feature_distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write |phi(x_i) - phi(y_j)|^2 into `out`: k(x, x) + k(y, y) - 2 k(x, y).
 
-        Kernels that can tell it without the difference of large numbers do.
+        Kernels that can tell it without the difference of large numbers do. Of others what may be rounding is taken
+        off, so that equal samples are at distance zero.
         """
         self.compute(X, Y, out)
-        out *= -2.0
-        out += self.diag(X)[:, None]
-        out += self.diag(Y)
+        keep = out.dtype.type(1 - FORGIVEN * np.finfo(out.dtype).eps if self.positive_definite else 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out *= -2.0
+            out += (keep * self.diag(X))[:, None]
+            out += keep * self.diag(Y)
         if self.positive_definite:
             np.maximum(out, 0.0, out=out)
+
+    def steepness(self, d: int) -> float:
+        """Return by how much a kernel value may change, as a part of k(x, x), where a row of d numbers moves by one.
+
+        Zero for kernels that are not stationary: what rows lose there is no more than what products lose.
+        """
+        return 0.0
 
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
         """Return by how much kernel values of rows X may be off that are worked on in `dtype`.
@@ -301,21 +312,42 @@ def rows_looked_at(d: int) -> int:
 def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost.
 
-    The median of some rows: a few rows far away drag the mean along, and the digits of all others would be lost. None
-    where a shift would change something, or cost more than it saves: many rows, and a median no longer than rows
-    differ from it.
+    The median of some rows: a few rows far away drag the mean along, and the digits of all others would be lost. It is
+    rounded as the largest numbers are, so that these lose nothing. None where a shift would change something, or cost
+    more than it saves: many rows, and a median no longer than rows differ from it; or rows much nearer to zero.
     """
     numbers = isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2
     if not (numbers and len(X) and (kernel.stationary or (center and kernel.movable))):
         return None
     sample = X[spread_numbers(len(X), rows_looked_at(X.shape[1]))]
+    low, high = X.ranges() if isinstance(X, RemoteRows) else (X.min(axis=0), X.max(axis=0))
     with np.errstate(over="ignore", invalid="ignore"):
-        middle = np.median(sample, axis=0)
+        grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
+        middle = (np.round(np.median(sample, axis=0) / grid) * grid).astype(X.dtype)
+        if not np.isfinite(middle).all() or not middle.any():
+            return None
         if len(X) >= MANY:
             apart = np.square(sample - middle, dtype=np.float64).sum(axis=1)
             if float(np.square(middle, dtype=np.float64).sum()) <= np.median(apart):
                 return None
-    return middle.astype(X.dtype) if np.isfinite(middle).all() else None
+        corner = np.spacing(np.maximum(np.abs(low - middle), np.abs(high - middle)).astype(X.dtype)) / 2
+        allowed = ENTRY * float(np.finfo(X.dtype).eps) / max(kernel.steepness(X.shape[1]), 1e-300)
+        if float(np.linalg.norm(corner.astype(np.float64))) > allowed and lost_by_shift(X, middle) > allowed:
+            return None
+    return middle
+
+
+def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
+    """Return the length of the largest rounding error that a row makes as it is moved; of rows elsewhere, no limit."""
+    if isinstance(X, RemoteRows):
+        return np.inf
+    largest = 0.0
+    for rows in blocks(len(X), MANY):
+        moved = X[rows] - origin
+        back = moved - X[rows]
+        error = (X[rows] - (moved - back)) - (origin + back)
+        largest = max(largest, float(np.square(error, dtype=np.float64).sum(axis=1).max()))
+    return float(np.sqrt(largest))
 
 
 def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
@@ -329,27 +361,31 @@ def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
 def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float) -> bool:
     """Whether rows (n, d), less an origin, tell kernel values of this size to the rounding of float32 once in float32.
 
-    Of rows elsewhere the smallest and the largest number of each column are looked at, which is on the safe side.
+    Of rows elsewhere two at the corner of the smallest and largest numbers are looked at, which is on the safe side.
     """
     single = np.dtype(np.float32)
     limits = np.finfo(single)
-    least, most = np.sqrt(limits.tiny / limits.eps), np.sqrt(limits.max / X.shape[1])
+    least, most = float(np.sqrt(limits.tiny / limits.eps)), float(np.sqrt(limits.max / X.shape[1]))
     if isinstance(X, RemoteRows):
-        parts = iter([np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0, keepdims=True)])
+        corner = np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0)
+        parts = iter([np.stack([corner, corner])])
     else:
         parts = (shifted(X[rows], origin) for rows in blocks(n_rows(X), MANY))
     largest = lost = 0.0
     for part in parts:
         largest = max(largest, float(abs(part).max()))
-        if largest >= most:
+        if not largest < most:
             return False
         lost = max(lost, kernel.rounding(part, single))
     return (largest == 0 or largest > least) and lost <= ENTRY * float(limits.eps) * scale
 
 
-def eps_of_copy(X: Rows, dtype: np.dtype) -> float:
-    """Return the relative error that entries of X have once they are in `dtype`; zero where they are already."""
-    return 0.0 if dtype_of(X) == dtype else float(np.finfo(dtype).eps)
+def longest_with_partner(lengths: np.ndarray, apart: float, relative: float = 0.0) -> float:
+    """(n,) -> the largest length that another is near: within `apart` and this part of itself; 0 where none is."""
+    lengths = np.sort(lengths)
+    near = np.diff(lengths) <= apart + relative * lengths[1:]
+    partner = np.append(near, False) | np.insert(near, 0, False)
+    return float(lengths[: len(partner)][partner[: len(lengths)]].max(initial=0.0))
 
 
 def dtype_of(X: Rows) -> np.dtype:

@@ -61,6 +61,10 @@ class Wrapped(Combined):
     tile = property(lambda self: self.kernel.tile)
     domain = property(lambda self: self.kernel.domain)
 
+    def steepness(self, d: int) -> float:
+        """As steep as the inner kernel."""
+        return self.kernel.steepness(d)
+
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
         """As far as those of the inner kernel."""
         return self.kernel.rounding(X, dtype)

@@ -10,6 +10,7 @@ from kernelpca.kernels.differences import pair_distances
 from kernelpca.kernels.products import dot, squared_distances, squared_norms
 from kernelpca.kernels.slopes import Slopes
 
+FLAT = 1e3  # t beyond which tanh(t) is one, also for most pairs of longer with shorter rows
 NARROW = 0.95  # cosines beyond which angles are made from differences
 
 
@@ -185,6 +186,11 @@ class Sigmoid(_ScaledDot):
     def __init__(self, gamma: float | str = "scale", coef0: float = 1.0) -> None:
         self.gamma = gamma
         self.coef0 = coef0
+
+    def rounding(self, X: Rows, dtype: np.dtype) -> float:
+        """Some eps of gamma x'y and of coef0, which may cancel; where t is large tanh is flat."""
+        t = min(self.number() * float(squared_norms(X).max(initial=0.0)), FLAT)
+        return 4 * float(np.finfo(dtype).eps) * (t + abs(self._number_coef0()))
 
     def profile(self, T: np.ndarray) -> np.ndarray:
         """Write tanh(t)."""

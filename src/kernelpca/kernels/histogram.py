@@ -10,9 +10,8 @@ from math import log
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, eps_of_copy, n_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
 from kernelpca.kernels.exponential import exponential
 from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.pairwise import (
@@ -163,9 +162,10 @@ class ExponentialChiSquare(HasGamma):
         return LessOne(self)
 
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
-        """Rows that are rounded to `dtype` move, and the distance by no more than twice as much."""
-        moved = eps_of_copy(X, dtype)
-        return moved and 2 * moved * self.number() * float(X.sum(axis=1).max(initial=0.0))
+        """Rows that are brought to another precision move, and the distance by no more than twice as much."""
+        if dtype_of(X) == dtype:
+            return 0.0
+        return 2 * float(np.finfo(dtype).eps) * self.number() * float(X.sum(axis=1).max(initial=0.0))
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         chi_square(X, Y, out)
@@ -210,8 +210,8 @@ class Hellinger(Kernel):
 class JensenShannon(Kernel):
     """The Jensen-Shannon kernel (Hein and Bousquet 2005), with 0 log 0 = 0.
 
-    -(1/log 2) times the sum of x log(x / (x + y)) + y log(y / (x + y)). Written with entropies, it needs one
-    logarithm for each pair of entries: the sum of (x + y) log(x + y) - x log x - y log y.
+    -(1/log 2) times the sum of x log(x / (x + y)) + y log(y / (x + y)). Written with entropies it would need one
+    logarithm for each pair of entries, and lose the digits of small values beside large ones.
     """
 
     domain = "nonnegative"
@@ -221,8 +221,6 @@ class JensenShannon(Kernel):
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write the kernel."""
         mixed_entropy(X, Y, out)
-        out -= xlogy(X, X).sum(axis=1)[:, None]
-        out -= xlogy(Y, Y).sum(axis=1)
         out /= log(2.0)
 
     def diag(self, X: Rows) -> np.ndarray:

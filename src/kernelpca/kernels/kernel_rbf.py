@@ -6,14 +6,22 @@ from typing import Self
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, eps_of_copy, n_rows, spread_rows, values_of
+from kernelpca.kernels.base import (
+    HasGamma,
+    Kernel,
+    Rows,
+    dtype_of,
+    longest_with_partner,
+    n_rows,
+    spread_rows,
+    values_of,
+)
 from kernelpca.kernels.combined import Wrapped
 from kernelpca.kernels.exponential import exponential
 from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.products import UNITS
 from kernelpca.kernels.slopes import Slopes, chain, lean, rates_of
-
-VANISHING = 6.0  # distance, in units of the width, at which a Gaussian is rounding
+from kernelpca.kernels.stationary import VANISHING
 
 
 class KernelRBF(Wrapped, HasGamma):
@@ -66,6 +74,11 @@ class KernelRBF(Wrapped, HasGamma):
         """Return the kernel less one."""
         return LessOne(self)
 
+    def steepness(self, d: int) -> float:
+        """A width at most, where the inner kernel moves as rows do; else as steep as that."""
+        inner = self.kernel.steepness(d)
+        return float(np.sqrt(self.number())) * max(inner, 1.0)
+
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
         """Where squared distances are differences of large numbers, they are known to some eps of these.
 
@@ -73,12 +86,15 @@ class KernelRBF(Wrapped, HasGamma):
         the value zero with them.
         """
         inner, gamma = self.kernel.for_centering(), self.number()
-        lengths = np.sort(np.sqrt(gamma * np.abs(self.kernel.diag(X)).astype(np.float64)))
+        lengths = np.sqrt(gamma * np.abs(self.kernel.diag(X)).astype(np.float64))
+        eps = float(np.finfo(dtype).eps)
+        if inner.exact_distances and dtype_of(X) == dtype:
+            return gamma * inner.rounding(X, dtype)
         if inner.exact_distances:
-            return eps_of_copy(X, dtype) * float(lengths.max(initial=0.0)) + gamma * inner.rounding(X, dtype)
-        near = np.diff(lengths) < VANISHING
-        partner = np.append(near, False) | np.insert(near, 0, False)
-        return min(UNITS * float(np.finfo(dtype).eps) * float(np.square(lengths[partner]).max(initial=0.0)), 1.0)
+            longest = longest_with_partner(lengths, VANISHING)
+            return eps * longest * min(1.0, 4 * longest) + gamma * inner.rounding(X, dtype)
+        lost = 2 * UNITS * eps
+        return min(lost * longest_with_partner(lengths, VANISHING, float(np.sqrt(lost))) ** 2, 1.0)
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         self.kernel.for_centering().feature_distances(X, Y, out)

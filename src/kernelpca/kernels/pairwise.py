@@ -79,7 +79,9 @@ def _chi_square(x: float, y: float) -> float:
 
 
 def _mixed_entropy(x: float, y: float) -> float:
-    return (x + y) * np.log(x + y) if x + y > 0 else 0.0
+    large = max(x, y)
+    part = min(x, y) / large if large > 0 else 0.0
+    return large * ((1 + part) * np.log1p(part) - part * np.log(part)) if part > 0 else 0.0
 
 
 def _harmonic_slope(x: float, y: float) -> float:
@@ -115,7 +117,7 @@ def chi_square(X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
 
 
 def mixed_entropy(X: np.ndarray, Y: np.ndarray, out: np.ndarray) -> None:
-    """Sum of (x + y) log(x + y), with 0 log 0 = 0."""
+    """Sum of x log((x + y) / x) + y log((x + y) / y), with 0 log 0 = 0."""
     _sum_over_features(_mixed_entropy, X, Y, out)
 
 

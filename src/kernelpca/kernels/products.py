@@ -54,9 +54,8 @@ def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, rea
     Pairs for which that still matters are made by differences: those below `reach(loss, level)`, which is what loses
     more than a part `level` of itself when not given.
     """
-    x, y = squared_norms(X), squared_norms(Y)
     with np.errstate(over="ignore", invalid="ignore"):
-        factor = X.dtype.type(scale)
+        x, y, factor = squared_norms(X), squared_norms(Y), X.dtype.type(scale)
         if X.shape[1] <= out.shape[1]:
             dot(X * (-2 * factor), Y, out)
         else:
@@ -97,9 +96,9 @@ def losses(norms: np.ndarray, scale: float, X: Rows) -> np.ndarray:
     Squares may be too small for their digits, and the scale too large or too small for the numbers of X.
     """
     kind = np.finfo(X.dtype)
-    if not kind.tiny <= scale <= kind.max:
+    if not float(kind.tiny) <= scale <= float(kind.max):
         return np.full(len(norms), np.inf, X.dtype)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # more than a number can say is an infinite loss
         lost = UNITS * float(kind.eps) * norms.astype(np.float64) + X.shape[1] * float(kind.tiny)
         return (scale * lost).astype(X.dtype)
 

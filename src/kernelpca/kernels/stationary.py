@@ -6,7 +6,16 @@ from abc import abstractmethod
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, eps_of_copy, n_rows, values_of
+from kernelpca.kernels.base import (
+    HasGamma,
+    Kernel,
+    Rows,
+    check_positive,
+    dtype_of,
+    longest_with_partner,
+    n_rows,
+    values_of,
+)
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.inverse import EPS, minus_log, solve_falling
 from kernelpca.kernels.less_one import LessOne
@@ -25,6 +34,9 @@ from kernelpca.kernels.slopes import Slopes
 from kernelpca.kernels.spectral import Draw, cauchy_of_normal, half_normal, mixing
 from kernelpca.tiles import TILE
 
+VANISHING = 6.0  # widths apart at which the Gaussian is rounding
+ORDINARY = {4: (1e-20, 1e30), 8: (1e-200, 1e280)}  # numbers, by item size, whose products and sums are normal ones
+TINY = float(np.finfo(np.float64).tiny)
 FAR = 1e30  # scaled squared distances count as this at most, so that no profile overflows: its value is zero, or nearly
 
 
@@ -81,9 +93,16 @@ class Radial(Stationary):
         return S
 
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
-        """Rows that are rounded to `dtype` move, and no g falls by more than the distance that they move."""
-        moved = eps_of_copy(X, dtype)
-        return moved and moved * float(np.sqrt(self.number() * squared_norms(X).max(initial=0.0)))
+        """Rows that are rounded move by eps of their length, in widths; g falls with it, or with its product with s."""
+        if dtype_of(X) == dtype:
+            return 0.0
+        lengths = np.sqrt(self.number() * squared_norms(X).astype(np.float64))
+        longest = longest_with_partner(lengths, VANISHING)
+        return float(np.finfo(dtype).eps) * longest * min(1.0, 4 * self.steepest * max(longest, TINY))
+
+    def steepness(self, d: int) -> float:
+        """A width at most."""
+        return float(np.sqrt(self.number()))
 
     def reach(self, loss: np.ndarray, level: float) -> np.ndarray:
         """Return the s up to which g is off by more than `level` where s may be off by `loss`: zero if none is."""
@@ -157,16 +176,16 @@ class RBF(Radial):
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         """Write the kernel, or that less one; pairs so near that what rounding takes matters are made once more."""
-        scale, x, y = self.number(), squared_norms(X), squared_norms(Y)
+        scale = self.number()
         with np.errstate(over="ignore", invalid="ignore"):
-            gamma = X.dtype.type(scale)
+            x, y, gamma = squared_norms(X), squared_norms(Y), X.dtype.type(scale)
             dot(X, Y, out)
             gaussian(out, 2 * gamma, -gamma * x, -gamma * y, less_one)
         lost = losses(x, scale, X), losses(y, scale, Y)
         level, most = level_of(X, Y), lost[0].max(initial=0.0) + lost[1].max(initial=0.0)
 
         def tolerable(loss: np.ndarray) -> np.ndarray:
-            return level / loss * np.exp(-loss) - less_one
+            return level / np.maximum(loss, level) * np.exp(-loss) - less_one
 
         if most > level and not out.max(initial=-1.0) < tolerable(most):  # NaN is neither
             near = ~(out < tolerable(np.add.outer(*lost)))
@@ -233,19 +252,17 @@ class Laplacian(Stationary):
     def measure(self, X: Rows, Y: Rows) -> np.ndarray:
         """(n, d), (m, d) -> (n, m): distances in this kernel's norm."""
         out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
-        self._distances(X, Y, out)
+        self._distances(X, Y, out, 1.0)
         return out
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write exp(-gamma |x_i - y_j|) into `out`."""
-        self._distances(X, Y, out)
-        out *= -self.number()
+        self._distances(X, Y, out, -self.number())
         exponential(out)
 
     def compute_less_one(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
         """(n, d), (m, d) -> write the kernel less one."""
-        self._distances(X, Y, out)
-        out *= -self.number()
+        self._distances(X, Y, out, -self.number())
         exponential(out, less_one=True)
 
     def for_centering(self) -> Kernel:
@@ -259,8 +276,8 @@ class Laplacian(Stationary):
         """
         if not self.differentiable:
             return super().slopes(X, Y)
-        toward = self.measure(X, Y)
-        toward *= self.number()
+        toward = np.empty((n_rows(X), n_rows(Y)), dtype=dtype_of(X))
+        self._distances(X, Y, toward, self.number())
         values = -toward
         exponential(values)
         np.maximum(toward, np.sqrt(np.finfo(toward.dtype).eps), out=toward)
@@ -273,14 +290,21 @@ class Laplacian(Stationary):
         return np.square(minus_log(values, rest) / self.number())
 
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
-        """Rows that are rounded to `dtype` move."""
-        moved = eps_of_copy(X, dtype)
-        if not moved:
+        """Rows that are rounded move by eps of their length."""
+        if dtype_of(X) == dtype:
             return 0.0
-        lengths = np.sqrt(squared_norms(X)) if self.norm == "euclidean" else np.abs(X).sum(axis=1)
-        return moved * self.number() * float(lengths.max(initial=0.0))
+        lengths = np.sqrt(squared_norms(X).astype(np.float64)) if self.norm == "euclidean" else np.abs(X).sum(axis=1)
+        return float(np.finfo(dtype).eps) * longest_with_partner(self.number() * lengths, VANISHING**2)
 
-    def _distances(self, X: Rows, Y: Rows, out: np.ndarray) -> None:
+    def steepness(self, d: int) -> float:
+        """Gamma for each unit of the norm."""
+        return self.number() * (1.0 if self.norm == "euclidean" else float(np.sqrt(d)))
+
+    def _distances(self, X: Rows, Y: Rows, out: np.ndarray, factor: float) -> None:
+        """(n, d), (m, d) -> write `factor` |x_i - y_j|."""
+        unit = _unit_for(X, Y, abs(factor))
+        if unit != 1.0:
+            X, Y, factor = X * X.dtype.type(unit), Y * Y.dtype.type(unit), factor / unit
         if self.norm == "euclidean":
             squared_distances(X, Y, out)
             np.sqrt(out, out=out)
@@ -288,6 +312,8 @@ class Laplacian(Stationary):
             manhattan(X, Y, out)
         else:
             raise self._unknown_norm()
+        with np.errstate(over="ignore"):
+            out *= factor
 
     def spectral(self, draw: Draw) -> np.ndarray:
         """Return (r, d): Cauchy numbers of width gamma, one for each column or (Euclidean) jointly: z / |z0|."""
@@ -302,6 +328,24 @@ class Laplacian(Stationary):
             f"Laplacian(norm={self.norm!r}): norm must be 'manhattan' (scikit-learn's laplacian kernel) or "
             "'euclidean' (the papers')."
         )
+
+
+def _unit_for(X: Rows, Y: Rows, factor: float) -> float:
+    """Return a power of two for rows whose squares, or whose `factor`, are no ordinary numbers; else one.
+
+    Scaled distances are then near one where they matter, or the longest rows are.
+    """
+    with np.errstate(over="ignore"):
+        norms = [float(squared_norms(rows).max(initial=0.0)) for rows in (X, Y)]
+    least, most = ORDINARY[X.dtype.itemsize]
+    if least < max(norms) < most and least < factor < most:
+        return 1.0
+    largest = max(float(abs(rows).max()) for rows in (X, Y))
+    if not 0 < largest < np.inf:
+        return 1.0
+    limits = np.finfo(X.dtype)
+    power = np.round(np.log2(max(factor, 1.0 / largest)))
+    return float(2.0 ** np.clip(power, limits.minexp, limits.maxexp - 1))
 
 
 class Matern(Radial):

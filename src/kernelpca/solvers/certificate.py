@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -157,6 +157,14 @@ class Certificate:
     approximation: Approximation | None = None
     compression: Compression | None = None
 
+    def rounded_to(self, rounding: float, values: np.ndarray) -> Certificate:
+        """Return the same where what was decomposed was rounded too, which may have moved these eigenvalues so far."""
+        if rounding <= self.rounding:
+            return self
+        if not drowned(values, self.tol, rounding):
+            return replace(self, rounding=rounding)
+        return replace(self, rounding=rounding, grade="rounded", satisfied=False, limited=True)
+
     @property
     def variance_gap(self) -> float:
         """(upper - lower) / lower: the captured variance is optimal to within this fraction."""
@@ -231,11 +239,11 @@ def relative(values: np.ndarray, residuals: np.ndarray, rounding: float) -> floa
     return float((residuals[counted] / size[counted]).max(initial=0.0))
 
 
-def drowned(values: np.ndarray, tol: float, rounding: float, blurred: bool) -> bool:
+def drowned(values: np.ndarray, tol: float, rounding: float, blurred: bool = False) -> bool:
     """Whether rounding is more than tol of the first eigenvalue; of any that counts, where entries are `blurred`.
 
-    A tol of 0 asks for no more than rounding allows.
-    Rounding that is usual for the precision hides small components behind large ones; that is said by their residuals.
+    A tol of 0 asks for no more than rounding allows. What is usual for the precision hides small components behind
+    large ones, as their residuals say.
     """
     size = np.abs(values)
     counted = size[size > rounding]

@@ -14,7 +14,7 @@ from kernelpca.gram.protocol import Gram
 from kernelpca.objectives import Objective, Square
 from kernelpca.parts import Part
 from kernelpca.solvers.certificate import Certificate
-from kernelpca.solvers.solution import Ritz, Solution, certify, leading, treat_negative
+from kernelpca.solvers.solution import Ritz, Solution, certify, leading, say_rounded, treat_negative
 from kernelpca.solvers.watch import Callback, Watch
 from kernelpca.tiles import one_blas_thread
 
@@ -158,13 +158,14 @@ class Solver(Part, ABC):
 
     def _warn(self, certificate: Certificate, watch: Watch) -> None:
         dtype = watch.gram.dtype
-        if certificate.grade == "rounded":
-            found = f"R{certificate.rounded()[1:]}"
-        else:
-            found = f"{type(self).__name__} stopped after {certificate.passes} passes with {certificate.measured()}"
-        text = f"{found}; {certificate.tol:.0e} was asked for. "
+        text = (
+            f"{type(self).__name__} stopped after {certificate.passes} passes with "
+            f"{certificate.measured()}; {certificate.tol:.0e} was asked for. "
+        )
         if watch.stopped:
             text += "The callback asked it to stop."
+        elif certificate.grade == "rounded":
+            text = say_rounded(certificate, dtype)
         elif certificate.limited:
             text += f"That is as good as rounding in {dtype} allows: "
             text += "give float64 data, " if dtype == np.float32 else "ask for fewer components, "

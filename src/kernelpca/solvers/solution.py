@@ -24,6 +24,7 @@ from kernelpca.solvers.rayleigh_ritz import residual_matrix
 from kernelpca.solvers.watch import Progress, Watch, unit_of
 
 NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
+BLURRED = 100  # eps of the entries: errors of them beyond what is usual, which every component has to stand
 ORTHOGONAL = 1e-3  # what products of different vectors may be at most, if an answer is to be called good
 
 
@@ -166,7 +167,8 @@ def certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.nd
     else:
         satisfied = (estimate if watch.criterion == "variance" else variance_gap(lower, upper)) <= tol
     gram = watch.gram
-    rounded = drowned(values, tol and max(tol, unit_of(gram.dtype)), rounding, gram.blur > gram.known_to())
+    blurred = gram.blur > BLURRED * float(np.finfo(gram.dtype).eps) * gram.magnitude()
+    rounded = drowned(values, tol and max(tol, unit_of(gram.dtype)), rounding, blurred)
     satisfied = satisfied and loss <= ORTHOGONAL and not rounded
     grade = "exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated"
     return Certificate(
@@ -215,6 +217,16 @@ def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.n
         raise ValueError(text)
     warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
     return values
+
+
+def say_rounded(certificate: Certificate, dtype: np.dtype) -> str:
+    """Say what rounding of kernel values leaves open, and what helps."""
+    more = "give float64 data, " if dtype == np.float32 else "ask for fewer components, "
+    return (
+        f"R{certificate.rounded()[1:]}; {certificate.tol:.0e} of the first was asked for. That is as good as rounding "
+        f"in {dtype} allows: {more}bring rows that are far from the others nearer (scale columns, drop outliers), "
+        "widen the kernel's spectrum (a larger gamma), or raise tol."
+    )
 
 
 def warn_of_shares(values: np.ndarray, total: float, rounding: float) -> None:
