@@ -134,7 +134,7 @@ def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndar
     kernel = kernel.for_centering() if request.center else kernel
     features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center))
     gram = features.anchors.gram(kernel)
-    gram.fits_single = gram.dtype == np.float32 or fits_single(kernel, X, features.origin, gram.scale())
+    gram.fits_single = gram.dtype == np.float32 or fits_single(kernel, X, features.origin, gram.magnitude())
 
     def planner(k: int) -> Plan:
         return plan_remote(gram, request, k)

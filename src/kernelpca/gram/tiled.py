@@ -179,7 +179,7 @@ class TiledGram(Tiles):
         if self.dtype == np.float32 or getattr(self.X, "dtype", None) != np.float64:
             return super().single()
         if self._single is None:
-            if not fits_single(self.kernel, self.X, None, self.scale()):
+            if not fits_single(self.kernel, self.X, None, self.magnitude()):
                 return super().single()
             X = self.X.astype(np.float32)
             self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)

@@ -39,6 +39,7 @@ def squared_norms(X: Rows) -> np.ndarray:
     return total.astype(X.dtype)
 
 
+NARROW = 4  # columns up to which a product of rows is no faster than their differences
 UNITS = 8  # eps of the squared lengths: what rounding may take from a squared distance that is read off products
 LEVEL = 64  # eps: errors of kernel values that are left alone
 STEEP = 0.37  # s |g'(s)| is at most 1/e for every kernel value g(s) here: each is a mixture of exp(-t s)
@@ -54,6 +55,8 @@ def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, rea
     Pairs for which that still matters are made by differences: those below `reach(loss, level)`, which is what loses
     more than a part `level` of itself when not given.
     """
+    if X.shape[1] <= NARROW and _by_columns(X, Y, out, scale):
+        return 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         x, y, factor = squared_norms(X), squared_norms(Y), X.dtype.type(scale)
         if X.shape[1] <= out.shape[1]:
@@ -71,6 +74,24 @@ def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, rea
     if far > 0 and not out.min(initial=np.inf) > far:  # NaN, where products overflow, is not larger
         remake(X, Y, out, ~(out > reach(np.add.outer(*lost), level)), scale)
     return float(most)
+
+
+def _by_columns(X: Rows, Y: Rows, out: np.ndarray, scale: float) -> bool:
+    """Write `scale` |x_i - y_j|^2 column by column, without a loss; False where squares are no ordinary numbers."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return False
+    out[...] = 0
+    difference = np.empty_like(out)
+    with np.errstate(over="ignore", under="ignore"):
+        for f in range(X.shape[1]):
+            np.subtract.outer(X[:, f], Y[:, f], out=difference)
+            np.square(difference, out=difference)
+            out += difference
+        largest = float(out.max(initial=0.0))
+        kind = np.finfo(out.dtype)
+        if scale != 1.0:
+            out *= out.dtype.type(scale)
+    return largest * max(scale, 1.0) < float(kind.max) and float(kind.tiny) * max(scale, 1.0) < float(kind.eps)
 
 
 def remake(
