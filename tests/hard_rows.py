@@ -375,7 +375,7 @@ def attempt(p: Problem, tol: float = 1e-4) -> Outcome:
     first = float(np.abs(true).max(initial=0.0))
     true = np.where((true < 0) & (true > -1e-5 * first), 0.0, true)  # counted as zero, as in scikit-learn
     zero = (2e-7 if p.X.dtype == np.float32 else 1e-12) * first
-    unknown = 4 * len(K) * float(np.finfo(LONG).eps * np.abs(source).max()) * (3 if p.weights is not None else 1)
+    unknown = 16 * len(K) * float(np.finfo(LONG).eps * np.abs(source).max()) * (3 if p.weights is not None else 1)
     allowed = 2 * tol * np.abs(true) + 2 * certificate.rounding + zero + unknown
     off = np.abs(values - true)
     if p.approximation is not None:

@@ -102,12 +102,8 @@ class Mapped:
         return U if self.whitening is None else self.whitening @ U
 
     def rounding(self, theta: float) -> float:
-        """Return by how much rounding of the features may have moved an eigenvalue of this size.
-
-        Random errors of length e in the features move S u by about e sqrt(theta), and add n e^2 to eigenvalues.
-        """
-        error = float(np.finfo(self.dtype).eps) / 2 * self.noise
-        return max(3 * error * float(np.sqrt(theta)), self.n * error**2, float(np.sqrt(self.n)) * self.blur)
+        """Return by how much an eigenvalue of this size may be off: features are rounded, and directions left out."""
+        return max(self._rounding_of_features(theta), self._left_out())
 
     def digits_lost(self, values: np.ndarray, tol: float) -> bool:
         """Whether rounding of the features may have moved the components of these eigenvalues by more than tol."""
@@ -115,8 +111,15 @@ class Mapped:
         if not positive.size:
             return False
         theta = float(positive.min())
-        left_out = self.floor * self.n / max(self.landmarks, 1)
-        return self.rounding(theta) > tol * theta or left_out > LEFT_OUT * theta
+        return self._rounding_of_features(theta) > tol * theta or self._left_out() > LEFT_OUT * theta
+
+    def _rounding_of_features(self, theta: float) -> float:
+        """Random errors of length e in the features move S u by about e sqrt(theta), and add n e^2 to eigenvalues."""
+        error = float(np.finfo(self.dtype).eps) / 2 * self.noise
+        return max(3 * error * float(np.sqrt(theta)), self.n * error**2, float(np.sqrt(self.n)) * self.blur)
+
+    def _left_out(self) -> float:
+        return self.floor * self.n / max(self.landmarks, 1)
 
 
 def map_rows(
