@@ -7,6 +7,7 @@ import pickle
 import pkgutil
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import textwrap
@@ -636,8 +637,49 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing.kpca")
-    with pytest.raises(IsADirectoryError):
-        load(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and sockets of POSIX")
+@pytest.mark.parametrize("kind", ["folder", "named pipe", "socket", "device", "link to a pipe"])
+@pytest.mark.parametrize("read", [load, describe])
+def test_what_is_no_file_is_refused_without_opening_it(kind, read, tmp_path, monkeypatch):
+    """Whoever opens a pipe waits for its other end; a test that hangs has failed."""
+    monkeypatch.chdir(tmp_path)  # names of sockets must be short
+    path = Path("m.kpca")
+    with socket.socket(socket.AF_UNIX) as end:
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "named pipe":
+            os.mkfifo(path)
+        elif kind == "link to a pipe":
+            os.mkfifo("pipe")
+            path.symlink_to("pipe")
+        elif kind == "socket":
+            end.bind(str(path))
+        else:
+            path = Path("/dev/zero")
+        with pytest.raises(ModelFileError, match=rf"It is a {kind.split()[-1] if 'link' in kind else kind}|named pipe"):
+            read(path)
+        remedy = "Give a file in it" if kind == "folder" else "Save what comes out of it in a file first"
+        with pytest.raises(ModelFileError, match=remedy):
+            read(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(file, monkeypatch):
+    """It is put there between the first look and the opening."""
+    look = Path.stat
+
+    def late(path, **how):
+        found = look(path, **how)
+        if path == file:
+            path.unlink()
+            os.mkfifo(path)
+        return found
+
+    monkeypatch.setattr(Path, "stat", late)
+    with pytest.raises(ModelFileError, match="It is a named pipe"):
+        load(file)
 
 
 def refused(path, message):
