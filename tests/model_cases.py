@@ -138,6 +138,7 @@ CASES |= {
     "stream": _fit(IncrementalKernelPCA(3, approximation=RandomFourier(64))),
     "stream nystrom": _fit(IncrementalKernelPCA(3, approximation=Nystrom(30), preimage="fixed_point")),
     "stream raw": _fit(IncrementalKernelPCA(3, approximation=Nystrom(30), tol=0.05)),
+    "stream extension": _fit(IncrementalKernelPCA(3, approximation=Nystrom(30, form="extension"))),
     "stream forgets": _fit(IncrementalKernelPCA(3, approximation=RandomFourier(64), forget=0.01)),
     "stream of texts": _fit(IncrementalKernelPCA(2, kernel="spectrum", approximation=Nystrom(10)), SEEN, UNSEEN),
     "invertible": _fit(InvertibleKernelPCA(6, gamma=0.01)),

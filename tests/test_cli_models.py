@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -251,7 +252,23 @@ def test_models_that_are_none(folder, tmp_path):
     refused("info", tmp_path / "cut.kpca", says="cut.kpca")
     refused("info", folder / "iris.csv", says="iris.csv")
     refused("info", tmp_path / "none.kpca", says="none.kpca")
-    refused("info", tmp_path, says="is a folder, and a model is one file")
+    refused("info", tmp_path, says="is a folder, and a model is one file. Give a file in it.")
+    (tmp_path / "store.zarr").mkdir()
+    refused("info", tmp_path / "store.zarr", says="is a file of data, by its .zarr, and no model")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_pipes_are_not_waited_for(folder, tmp_path):
+    for name in ("m.kpca", "rows.csv"):
+        os.mkfifo(tmp_path / name)
+    model, data, out = folder / "iris.kpca", folder / "numbers.csv", tmp_path / "out.npy"
+    says = "is a named pipe, and a {} is one file. Save what comes out of it in a file first, and give that."
+    refused("info", tmp_path / "m.kpca", says=says.format("model"))
+    refused("transform", tmp_path / "m.kpca", data, "-o", out, says=says.format("model"))
+    refused("transform", model, tmp_path / "rows.csv", "-o", out, says=says.format("table of this format"))
+    refused("fit", tmp_path / "rows.csv", "-o", tmp_path / "n.kpca", says=says.format("table of this format"))
+    refused("transform", model, data, "-o", tmp_path / "rows.csv", "--force", says="only files are replaced")
+    refused("fit", data, "-o", tmp_path / "m.kpca", "--force", says="only files are replaced")
 
 
 @pytest.mark.parametrize(

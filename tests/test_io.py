@@ -1,8 +1,11 @@
 """Files as rows of numbers: every format there and back, without loading what is large, and nothing half written."""
 
+import os
 import pickle
+import socket
 import subprocess
 import sys
+import textwrap
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,7 @@ from kernelpca import KernelPCA, open_data
 from kernelpca.features import Nystrom
 from kernelpca.io import Computed, Table, write_data
 from kernelpca.io.csv import Csv
+from kernelpca.io.protocol import BadFile
 from kernelpca.io.reading import FORMATS, reader_of, unread
 
 X = np.round(load_digits(return_X_y=True)[0][:300, 10:18] / 16, 4)
@@ -345,6 +349,12 @@ class Interrupted(Exception):
     pass
 
 
+def blocks_beside(path):
+    """Return the folder in which an interrupted run has left its blocks."""
+    (folder,) = path.parent.glob(f".{path.name}.*.blocks")
+    return folder
+
+
 def test_an_interrupted_run_goes_on(tmp_path, suffix):
     da = pytest.importorskip("dask.array")
     computed = []
@@ -363,7 +373,7 @@ def test_an_interrupted_run_goes_on(tmp_path, suffix):
     with pytest.raises(Interrupted):
         write_data(path, rows(True), key="model and data")
     assert not path.exists()
-    finished = len(list((tmp_path / f".{path.name}.blocks").glob("*.npy")))
+    finished = len(list(blocks_beside(path).glob("*.npy")))
     assert finished >= 2
     computed.clear()
     write_data(path, rows(False), key="model and data")
@@ -399,12 +409,16 @@ def test_unknown_lengths_are_refused(tmp_path):
 
 
 def test_another_key_begins_anew(tmp_path):
-    folder = tmp_path / ".rows.npy.blocks"
-    folder.mkdir()
-    np.save(folder / "00000000.npy", -X)
-    (folder / "key.json").write_text('"another"')
-    write_data(tmp_path / "rows.npy", X, key="mine")
-    np.testing.assert_array_equal(np.asarray(open_data(tmp_path / "rows.npy")), X)
+    def stop(*_):
+        raise Interrupted
+
+    path = tmp_path / "rows.npy"
+    with pytest.raises(Interrupted):
+        write_data(path, -X, key="another", done=stop)
+    assert blocks_beside(path).is_dir()
+    write_data(path, X, key="mine")
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["rows.npy"]
 
 
 def test_a_file_that_is_there_stays_until_the_new_one_is_whole(tmp_path, suffix):
@@ -498,7 +512,7 @@ def test_a_block_that_is_cut_is_computed_again(tmp_path):
 
     with pytest.raises(Interrupted):
         write_data(path, Computed(block, X, 100), key="k", done=stop)
-    cut = tmp_path / ".rows.npy.blocks" / "00000001.npy"
+    cut = blocks_beside(path) / "00000001.npy"
     cut.write_bytes(cut.read_bytes()[:-8])
     computed.clear()
     write_data(path, Computed(block, X, 100), key="k")
@@ -515,27 +529,49 @@ def test_folders_are_not_replaced(tmp_path, suffix):
     assert (path / "notes.txt").read_text() == "keep"
 
 
-def test_a_store_that_is_replaced_is_never_gone(tmp_path, monkeypatch):
+KILLED = """
+    import os, sys
+    import numpy as np
+    from pathlib import Path
+    from kernelpca.io import write_data
+    path, replace = Path(sys.argv[1]), Path.replace
+    def killed(self, target):
+        if Path(target) == path:
+            os._exit(9)
+        return replace(self, target)
+    Path.replace = killed
+    write_data(path, np.zeros((5, 8)), key=sys.argv[2] or None, force=True)
+"""
+
+
+@pytest.mark.parametrize("key", ["", "k"])
+def test_a_store_that_is_replaced_is_never_gone(tmp_path, monkeypatch, key):
     pytest.importorskip("zarr")
     path = write_data(tmp_path / "rows.zarr", X)
     replace = Path.replace
 
-    def killed(self, target):
-        if self.name == ".rows.new.zarr":
+    def interrupted(self, target):
+        if Path(target) == path:
             assert not path.exists()
-            np.testing.assert_array_equal(np.asarray(open_data(tmp_path / ".rows.old.zarr")), X)
             raise Interrupted
         return replace(self, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", killed)
+        patch.setattr(Path, "replace", interrupted)
         with pytest.raises(Interrupted):
             write_data(path, -X, force=True)
     np.testing.assert_array_equal(np.asarray(open_data(path)), X)
-    path.rename(tmp_path / ".rows.old.zarr")  # as a run leaves it that is killed just there
-    with pytest.raises(ValueError, match="no rows"):
-        write_data(path, X[:0])
-    write_data(path, 2 * X)
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(path), key]
+    assert subprocess.run(command).returncode == 9  # while the old one is put aside
+    assert not path.exists()
+
+    def stop(*_):
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        write_data(path, -X, done=stop)
+    np.testing.assert_array_equal(np.asarray(open_data(path)), X)  # brought back before anything else
+    write_data(path, 2 * X, force=True)
     np.testing.assert_array_equal(np.asarray(open_data(path)), 2 * X)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
@@ -555,6 +591,41 @@ def test_a_file_that_is_not_there(tmp_path):
         write_data(tmp_path / "folder" / "rows.npy", X)
     with pytest.raises(ValueError, match="7 names for 8 columns"):
         write_data(tmp_path / "named.npy", X, columns=NAMES[:7])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and sockets of POSIX")
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("other", ["named pipe", "socket", "device", "folder"])
+def test_what_is_no_file_is_refused_without_opening_it(tmp_path, kind, other, monkeypatch):
+    """Whoever opens a pipe waits for its other end; a test that hangs has failed."""
+    pytest.importorskip(NEEDS.get(kind, "numpy"))
+    monkeypatch.chdir(tmp_path)  # names of sockets must be short
+    path = Path(f"rows{kind}")
+    with socket.socket(socket.AF_UNIX) as end:
+        if other == "named pipe":
+            os.mkfifo(path)
+        elif other == "socket":
+            end.bind(str(path))
+        elif other == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == ".parquet":
+            path.mkdir()
+            os.mkfifo(path / "part.parquet")
+        else:
+            path.mkdir()
+        says = "is no zarr store" if (kind, other) == (".zarr", "folder") else "is one file. (Give|Save)"
+        with pytest.raises(BadFile, match=rf"rows\{kind}.*{says}"):
+            open_data(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_pipes_are_not_replaced(tmp_path, suffix):
+    path = tmp_path / f"rows{suffix}"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"rows\..* is a named pipe, and only files are replaced"):
+        write_data(path, X, force=True)
+    assert path.is_fifo()
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -86,9 +86,11 @@ def test_estimators_take_texts():
         ("rbf_of(rbf, width=1)", "write normalize"),
         ("9" * 400 + "*rbf", "too large a number"),
         ("1" * 5000, "at most 1000"),
-        ("+".join(["rbf"] * 102), "more than 100 sums and products"),
-        ("*".join(["(1+rbf)"] * 60), "more than 100 sums and products"),
-        ("(1+2*" * 30 + "rbf" + ")" * 30, "operations within one another"),
+        ("+".join(["rbf"] * 102), "more than 100 operations"),
+        ("*".join(["(1+rbf)"] * 60), "more than 100 operations"),
+        ("(1+2*" * 51 + "rbf" + ")" * 51, "more than 100 operations"),
+        ("rbf_of(" * 101 + "rbf" + ")" * 101, "more than 100 operations"),
+        ("2*" * 50 + "rbf_of(" * 51 + "rbf" + ")" * 51, "more than 100 operations"),
         ("-'a'", "is no kernel and no number"),
         ("-None*rbf", "is no kernel and no number"),
         ("rbf(gamma=-scale)", "a parameter is a number or a word"),
@@ -126,6 +128,17 @@ def test_any_number_of_signs_from_deep_within_a_program(count):
         return within(frames - 1) if frames else as_kernel("-" * count + "1*rbf")
 
     assert within(60) == RBF() * (-1.0) ** count
+
+
+@pytest.mark.parametrize("text", ["(1+" * 100 + "rbf" + ")" * 100, "rbf_of(" * 100 + "rbf" + ")" * 100])
+@pytest.mark.parametrize("frames", [0, 300, 600, 800, 870])
+def test_operations_within_one_another_from_deep_within_a_program(text, frames):
+    """Where Python allows no more calls, the text is refused; else it is read."""
+
+    def within(frames):
+        return within(frames - 1) if frames else outcome(text)
+
+    assert within(frames) in (("read",) if frames <= 300 else ("read", "refused"))
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ def load(path: Path) -> Any:
         from kernelpca.io.reading import say_absent
 
         raise FileNotFoundError(f"{say_absent(path, '.kpca')} `kernelpca fit` makes models.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, and a model is one file: give that.")
     from kernelpca.io.reading import FORMATS
     from kernelpca.persistence import ModelFileError
 

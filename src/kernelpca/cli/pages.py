@@ -52,7 +52,7 @@ def page_command(name: str, module: str, help_text: str) -> Callable[..., None]:
         named = None if labels is None else read_labels(labels, len(table))
         with bar(name) as done:
             text = make(fitted, table, labels=named, image_shape=shape, kind=kind, title=title or data.stem, done=done)
-        with explained(out, None):
+        with explained(out):
             write_atomically(out, text.encode("utf-8"))
         size = out.stat().st_size
         say({"written": str(out), "bytes": size}, f"Written: {out} ({readable_bytes(size)})", as_json)

@@ -205,6 +205,7 @@ class Zarr(Reader):
     """An array of a zarr store."""
 
     takes_key = True
+    in_folders = True
 
     @cached_property
     def array(self) -> Any:

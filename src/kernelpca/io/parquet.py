@@ -15,7 +15,7 @@ import numpy as np
 
 from kernelpca.extras import require
 from kernelpca.io.columns import as_matrix, common_type, numpy_type
-from kernelpca.io.protocol import BadFile, Reader, check_once
+from kernelpca.io.protocol import BadFile, Reader, check_file, check_once
 
 UNNAMED = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
 
@@ -23,6 +23,8 @@ UNNAMED = re.compile(r"__index_level_\d+__")  # what pandas calls an index witho
 @dataclass(frozen=True)
 class Parquet(Reader):
     """A parquet file, or a folder of them."""
+
+    in_folders = True
 
     @cached_property
     def facts(self) -> tuple[tuple[str, ...], list[dict[str, Any]], tuple[int, ...], tuple[tuple[str, int], ...]]:
@@ -33,7 +35,10 @@ class Parquet(Reader):
         types: list[dict[str, Any]] = []
         for file in files:
             try:
+                check_file(file)
                 metadata = parquet.ParquetFile(file)
+            except BadFile:
+                raise
             except Exception as error:  # pyarrow has many kinds of errors for what is no such file
                 raise BadFile(f"{file} is no parquet file that can be read: {error}") from error
             schema = without_index(metadata.schema_arrow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,14 @@ from kernelpca.progress import Done, Parts
 from kernelpca.tiles import blocks
 
 BLOCK = 2**25  # bytes of a block of rows
+# what a path may lead to besides a file
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 class BadFile(ValueError):
@@ -32,6 +41,25 @@ class TextColumns(BadFile):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.wrong, self.good, self.hint)  # workers send errors as pickles
+
+
+def say_no_file(mode: int, what: str) -> str:
+    """Say what a path of this mode leads to, and that `what` one file; nothing of a file.
+
+    What comes out of a pipe may never come, and comes once: it must not even be opened.
+    """
+    kind = KINDS.get(stat.S_IFMT(mode))
+    if kind is None:
+        return ""
+    save = "Save what comes out of it in a file first, and give that."
+    return f"is {kind}, and {what} one file. {'Give a file in it.' if stat.S_ISDIR(mode) else save}"
+
+
+def check_file(path: Path) -> None:
+    """Refuse to read rows from what is not a file."""
+    wrong = say_no_file(path.stat().st_mode, "a table of this format is")
+    if wrong:
+        raise BadFile(f"{path} {wrong}")
 
 
 def check_once(path: str | Path, have: Sequence[str], wanted: Iterable[str | int]) -> None:
@@ -62,9 +90,15 @@ class Reader(ABC):
         The columns to read, by name or number; all when not given.
     key : str or None
         Which array of the file, where it may have several.
+
+    Attributes
+    ----------
+    takes_key, in_folders : bool
+        Whether a file may have several arrays, and whether it may be a folder.
     """
 
     takes_key: ClassVar[bool] = False
+    in_folders: ClassVar[bool] = False
     path: str
     wanted: tuple[str | int, ...] | None = None
     key: str | None = None

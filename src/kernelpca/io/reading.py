@@ -11,7 +11,7 @@ from kernelpca.extras import require
 from kernelpca.io.arrays import Hdf5, Npy, Npz, Zarr
 from kernelpca.io.csv import Csv
 from kernelpca.io.parquet import Parquet
-from kernelpca.io.protocol import BadFile, Reader
+from kernelpca.io.protocol import BadFile, Reader, check_file
 from kernelpca.io.table import Table
 from kernelpca.memory import granted_bytes
 from kernelpca.progress import Done
@@ -130,6 +130,8 @@ def unread(
         )
     if not path.exists():
         raise FileNotFoundError(say_absent(path, path.suffix))
+    if not (kind.in_folders and path.is_dir()):
+        check_file(path)
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is one name: give a list, [{columns!r}].")
     if key is not None and not kind.takes_key:

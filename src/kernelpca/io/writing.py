@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -13,14 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.atomic import alone, write_atomically, writing_atomically
+from kernelpca.atomic import (
+    PRIVATE,
+    alone,
+    followed,
+    hidden_prefix,
+    permissions,
+    unguessable,
+    write_atomically,
+    writing_atomically,
+)
 from kernelpca.extras import require
 from kernelpca.io.computed import Computed
 from kernelpca.io.csv import is_numbering
+from kernelpca.io.protocol import KINDS
 from kernelpca.progress import Done, Parts
 from kernelpca.tiles import blocks
 
+STORES = (".zarr",)  # formats that are folders
 STORE = ("zarr.json", ".zarray", ".zgroup")  # what makes a folder a zarr store
+BLOCKS = ".blocks"  # what names of folders of blocks end in; in them
+MARK, OLD = "key.json", "old"  # what the blocks depend on, and a store that was put aside
 BLOCK_ROWS = 100_000  # of an array in memory, that are written at a time
 LAYOUT, POINTER = 2**16, 64  # bytes, more than HDF5 needs for all but rows, and for a name beside its letters
 Blocks = Iterator[np.ndarray]
@@ -55,7 +70,8 @@ def write_data(
         Told `done(blocks, all_blocks)` after each block that was worked out, and again after each that was written to
         the file. Blocks of an interrupted run need not be worked out.
     """
-    path = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)  # what a link leads to is replaced
+    with explained(Path(path)):
+        path = followed(Path(path))  # what a link leads to is replaced
     check_format(path)
     if path.exists() and not force:
         raise FileExistsError(f"{path} is there already: give another name, or force=True to replace it.")
@@ -78,9 +94,9 @@ def write_data(
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"{len(names)} names for {shape[1]} columns: give one for each.")
     cut = values.chunks[0] if hasattr(values, "__dask_graph__") else getattr(values, "block_rows", None)
-    with explained(path, key), alone(path), staged(path, key, [shape, str(dtype), cut]) as stage:
+    with explained(path), alone(path), staged(path, key, [shape, str(dtype), cut]) as stage:
         parts = stage.finished(values, done)
-        with replacing(path) as new:
+        with stage.replacing(path) as new:
             WRITERS[path.suffix.lower()](new, parts, shape, dtype, names)
     return path
 
@@ -95,12 +111,15 @@ def check_format(path: Path) -> None:
 
 def check_replaceable(path: Path) -> None:
     """Refuse to put anything in the place of a folder, unless it is a zarr store in the place of another."""
-    if path.is_dir() and not (path.suffix.lower() == ".zarr" and any((path / name).exists() for name in STORE)):
+    kind = KINDS.get(stat.S_IFMT(path.stat().st_mode)) if path.exists() and not path.is_dir() else None
+    if kind is not None:
+        raise FileExistsError(f"{path} is {kind}, and only files are replaced: give another name.")
+    if path.is_dir() and not (path.suffix.lower() in STORES and any((path / name).exists() for name in STORE)):
         raise IsADirectoryError(f"{path} is a folder, and folders are not replaced: give another name.")
 
 
 class Stage:
-    """A folder beside the file, with a block in each file of it."""
+    """A folder beside the file for nobody else, with a block in each file of it, and at the end the new file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -137,29 +156,45 @@ class Stage:
 
     def _keep(self, i: int, block: np.ndarray) -> None:
         block = np.ascontiguousarray(block.reshape(len(block), -1))
-        with writing_atomically(self._path(i)) as file:  # np.save would not notice that the end was not written
+        # np.save would not notice that the end was not written
+        with writing_atomically(self._path(i), PRIVATE) as file:
             np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(block))
             file.write(block.data)
 
+    @contextmanager
+    def replacing(self, path: Path) -> Iterator[Path]:
+        """Give a name to write to, which becomes `path` at the end; after an error all is as it was.
+
+        A folder is put aside until the new one is in its place.
+        """
+        new, old = self.folder / f"new{path.suffix}", self.folder / OLD
+        _remove(new)
+        try:
+            if path.suffix.lower() in STORES:
+                yield new
+                if path.is_dir():
+                    shutil.copymode(path, new)
+                    path.rename(old)
+            else:
+                mode = permissions(path)
+                os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))  # before anything is in it
+                yield new
+                new.chmod(mode)
+            new.replace(path)
+        finally:
+            _settle(old, path)
+            _remove(new)
+
 
 @contextmanager
-def explained(path: Path, key: str | None) -> Iterator[None]:
-    """Name the file in what the disk says, and where finished blocks are."""
+def explained(path: Path) -> Iterator[None]:
+    """Name the file in what the disk says."""
     try:
         yield
     except OSError as error:
-        cause = error.strerror or " ".join(str(error).split())
-        kept = "What was there before is as it was."
-        if key is not None and blocks_of(path).exists() and not isinstance(error, BlockingIOError):
-            kept = f"Finished blocks are kept in {blocks_of(path)}: the same again goes on from there."
-        told = OSError(f"{path} was not written: {cause}. {kept}")
+        told = OSError(f"{path} was not written: {_cause(error)}. What was there before is as it was.")
         told.errno = error.errno
         raise told from error
-
-
-def blocks_of(path: Path) -> Path:
-    """Return the folder of a file's finished blocks."""
-    return path.with_name(f".{path.name}.blocks")
 
 
 @contextmanager
@@ -169,40 +204,51 @@ def staged(path: Path, key: str | None, form: list[Any]) -> Iterator[Stage]:
     They are used again only by a run with the same key whose values have the same `form`: shape, type and blocks. After
     an error of the data itself these must change, and the key with them.
     """
-    folder = blocks_of(path)
-    note, mark = folder / "key.json", sha256(json.dumps([key, form]).encode()).hexdigest()
-    if folder.exists() and (key is None or not note.exists() or note.read_text() != mark):
-        shutil.rmtree(folder)
-    folder.mkdir(exist_ok=True)
+    mark = sha256(json.dumps([key, form]).encode()).hexdigest()
+    folder = unguessable(path, BLOCKS)
+    folder.mkdir(0o700)
     try:
-        write_atomically(note, mark.encode())
+        for left in _left_behind(path, folder):
+            _settle(left / OLD, path)
+            if key is not None and not _mark_of(folder) and _mark_of(left) == mark:
+                folder.rmdir()
+                folder = left
+            else:
+                shutil.rmtree(left)
+        write_atomically(folder / MARK, mark.encode(), PRIVATE)
         yield Stage(folder)
     except BaseException as error:
         if key is None or isinstance(error, ValueError | TypeError | ArithmeticError):
             shutil.rmtree(folder, ignore_errors=True)
+        elif isinstance(error, OSError):
+            kept = f"Finished blocks are kept in {folder}: the same again goes on from there"
+            raise OSError(error.errno, f"{_cause(error)}. {kept}") from error
         raise
     shutil.rmtree(folder)
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to, which becomes `path` at the end; after an error all is as it was.
-
-    A folder is put aside until the new one is in its place.
-    """
-    new, old = (path.with_name(f".{path.stem}.{name}{path.suffix}") for name in ("new", "old"))
-    _settle(old, path)
-    _remove(new)
+def _left_behind(path: Path, like: Path) -> list[Path]:
+    """Return folders of earlier runs of ours: of nobody else, for nobody else, and no links, as this new one is."""
+    name = re.compile(re.escape(hidden_prefix(path)) + "[0-9a-f]{16}" + re.escape(BLOCKS))
     try:
-        yield new
-        if path.is_dir():
-            path.rename(old)
-        elif path.exists():
-            shutil.copymode(path, new)
-        new.replace(path)
-    finally:
-        _settle(old, path)
-        _remove(new)
+        found = [entry for entry in path.parent.iterdir() if name.fullmatch(entry.name) and entry != like]
+    except PermissionError:  # files may be put into the folder, and not looked for
+        return []
+    own = like.lstat()
+    states = [(entry, entry.lstat()) for entry in sorted(found)]
+    return [entry for entry, state in states if (state.st_uid, state.st_mode) == (own.st_uid, own.st_mode)]
+
+
+def _mark_of(folder: Path) -> str:
+    """Return what the blocks in a folder depend on, if that is noted."""
+    try:
+        return (folder / MARK).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _cause(error: OSError) -> str:
+    return error.strerror or " ".join(str(error).split())
 
 
 def _settle(old: Path, path: Path) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 from kernelpca.kernels.base import Kernel
 from kernelpca.parts import explain_unknown
 
-LONGEST, DEEPEST, MOST, LARGEST = 1000, 40, 100, 1e300  # characters, operations within others and in all, numbers
+LONGEST, LARGEST = 1000, 1e300  # characters, numbers
+MOST = 100  # operations, and with them parts of the kernel within one another: a model file has room for those
 GRAMMAR = (
     "Write names of kernels with parameters in parentheses, joined by + and *, such as 'rbf(gamma=0.1) + 2*linear'; "
     "normalize(...) and rbf_of(..., gamma=...) take a kernel."
@@ -57,7 +58,10 @@ def parse_kernel(text: str, makers: Makers, aliases: dict[str, str]) -> Kernel:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         raise KernelSyntaxError(f"kernel={text!r} cannot be read{where}. {GRAMMAR}") from error
-    found = _Reading(text, makers, aliases).value(tree.body, 0)
+    try:
+        found = _Reading(text, makers, aliases).value(tree.body)
+    except RecursionError as error:  # where whoever asks is deep in calls, too
+        raise KernelSyntaxError(f"kernel={text!r} has too many operations within one another. {GRAMMAR}") from error
     if not isinstance(found, Kernel):
         raise KernelSyntaxError(f"kernel={text!r} is a number and no kernel. {GRAMMAR}")
     return found
@@ -70,17 +74,15 @@ class _Reading:
         self.text, self.makers, self.aliases = text, makers, aliases
         self.operations = 0
 
-    def value(self, node: ast.expr, depth: int) -> Kernel | float:
+    def value(self, node: ast.expr) -> Kernel | float:
         """Return the kernel or the number that a part of the text stands for."""
-        if depth > DEEPEST:
-            raise KernelSyntaxError(f"The kernel's text has more than {DEEPEST} operations within one another.")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-            first, *others = (self.value(part, depth + 1) for part in self._side_by_side(node))
+            first, *others = (self.value(part) for part in self._side_by_side(node))
             return reduce(add if isinstance(node.op, ast.Add) else mul, others, first)
         if isinstance(node, ast.Name):
             return self._named(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return self._called(node.func.id, node, depth)
+            return self._called(node.func.id, node)
         number = self._literal(node)
         if isinstance(number, int | float) and not isinstance(number, bool):
             return float(number)
@@ -93,23 +95,29 @@ class _Reading:
         while isinstance(left, ast.BinOp) and isinstance(left.op, kind):
             found.append(left.right)
             left = left.left
-        self.operations += len(found)
-        if self.operations > MOST:
-            raise KernelSyntaxError(f"The kernel's text has more than {MOST} sums and products.")
+        self._count(len(found))
         return [left, *reversed(found)]
+
+    def _count(self, operations: int) -> None:
+        """Refuse a text with too many operations, before any of those within others are looked at."""
+        self.operations += operations
+        if self.operations > MOST:
+            raise KernelSyntaxError(
+                f"The kernel's text has more than {MOST} operations: write a kernel of fewer parts."
+            )
 
     def _named(self, name: str) -> Kernel:
         if name not in self.makers:
             raise KernelSyntaxError(explain_unknown(name, "kernel", "kernelpca.kernels", self.makers, self.aliases))
         return self.makers[name]()
 
-    def _called(self, name: str, node: ast.Call, depth: int) -> Kernel:
+    def _called(self, name: str, node: ast.Call) -> Kernel:
         if name == "normalize" and len(node.args) == 1 and not node.keywords:
-            return self._inner(node.args[0], depth).normalize()
+            return self._inner(node.args[0]).normalize()
         if name == "rbf_of" and len(node.args) == 1:
             wide = {str(part.arg): self._parameter(part.value) for part in node.keywords}
             if set(wide) <= {"gamma"}:
-                return self._inner(node.args[0], depth).rbf(**wide)
+                return self._inner(node.args[0]).rbf(**wide)
         if name in ("normalize", "rbf_of"):
             raise KernelSyntaxError(f"{self._quote(node)}: write normalize(kernel) or rbf_of(kernel, gamma=0.1).")
         kernel = self._named(name)
@@ -128,8 +136,10 @@ class _Reading:
             given[part.arg] = self._parameter(part.value)
         return kernel.set_params(**given)
 
-    def _inner(self, node: ast.expr, depth: int) -> Kernel:
-        inner = self.value(node, depth + 1)
+    def _inner(self, node: ast.expr) -> Kernel:
+        """Return the kernel that `normalize` or `rbf_of` is given."""
+        self._count(1)
+        inner = self.value(node)
         if not isinstance(inner, Kernel):
             raise KernelSyntaxError(f"{self._quote(node)} is a number, and a kernel is needed there. {GRAMMAR}")
         return inner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import struct
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from kernelpca.io.protocol import say_no_file
 from kernelpca.persistence.errors import ModelFileError, damaged
 
 ALIGNMENT = 64  # bytes: members begin at multiples of it
@@ -67,11 +69,32 @@ class Member:
 class _Bounded(io.FileIO):
     """A file of which only so much is read at a time: a list of members without end must not fill the memory."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, opener=_open_file)
+
     def read(self, size: int | None = -1) -> bytes:
         content = super().read(DIRECTORY + 1 if size is None or size < 0 else min(size, DIRECTORY + 1))
         if len(content) > DIRECTORY:
             raise damaged("Its list of members is far too long")
         return content
+
+
+def _open_file(path: str, flags: int) -> int:
+    """Open a file, and nothing that opening would wait for or set going, also where it takes the file's place now."""
+    _check_file(Path(path).stat())
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check_file(os.fstat(handle))
+    except ModelFileError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _check_file(status: os.stat_result) -> None:
+    wrong = say_no_file(status.st_mode, "a model is")
+    if wrong:
+        raise ModelFileError(f"It {wrong}")
 
 
 class Archive:

@@ -204,11 +204,13 @@ class Decoder:
         state = self._state(node)
         generator = np.random.Generator(getattr(np.random, state["bit_generator"])(0))
         self._restore(lambda: setattr(generator.bit_generator, "state", state))
+        _check_sizes(state, generator.bit_generator.state)
         return generator
 
     def _random_state(self, node: dict[str, Any]) -> np.random.RandomState:
         state, random_state = self._state(node), np.random.RandomState(0)
         self._restore(lambda: random_state.set_state(state))
+        _check_sizes(state, random_state.get_state(legacy=False))
         return random_state
 
     def _state(self, node: dict[str, Any]) -> dict[str, Any]:
@@ -232,6 +234,15 @@ class Decoder:
         if not set(required) <= keys <= {*required, *optional}:
             raise damaged("A value is not described as it should be")
         return [node[name] for name in required] + [node.get(name, default) for name, default in optional.items()]
+
+
+def _check_sizes(given: Any, taken: Any) -> None:
+    """Refuse a state of which a random generator has taken a part alone."""
+    if isinstance(taken, dict):
+        for name in taken:
+            _check_sizes(given[name], taken[name])
+    elif np.shape(given) != np.shape(taken):
+        raise damaged("A random generator has no valid state (its numbers are not as many as they should be)")
 
 
 def _list(items: Any) -> list[Any]:

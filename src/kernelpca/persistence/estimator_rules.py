@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from kernelpca.persistence import catalogue
 from kernelpca.persistence.demands import array, demand, is_a, number, rows, whole
 from kernelpca.persistence.part_rules import check_belongs, try_kernel, width_of
+from kernelpca.persistence.provenance import samples_of
 
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -40,6 +43,7 @@ def variance_of(model: Any, k: int) -> None:
     if "n_components_" in vars(model):
         demand(whole(model.n_components_, "n_components_") == k, "it has another number of components")
     demand(is_a(model.certificate_, "solvers") and hasattr(model.certificate_, "residuals"), "there is no certificate")
+    demand(len(model.certificate_.residuals) == k, "the certificate is of other components")
     demand("plan_" not in vars(model) or is_a(model.plan_, "estimators.Plan"), "there is no plan")
 
 
@@ -67,18 +71,45 @@ def _kernel_pca(model: Any) -> None:
         inverse = model._inverse
         demand(is_a(inverse, "estimators.Inverse"), "there is no way back")
         demand(inverse.space.decomposition.W.shape == (m, k), "the way back is that of another model")
+        demand(_fitted_on(model, inverse.space.n), "the way back is that of other rows")
     for name in ("kappa_", "kappa_max_", "offset_", "epsilon_", "epsilon_max_", "sparsity_", "entry_sparsity_"):
         if name in vars(model):
             number(getattr(model, name), name, infinite=True)
     if "objective_" in vars(model):
         demand(is_a(model.objective_, "objectives"), "there is no objective")
-    for name, shape, kinds in (
-        ("dual_coef_", (None, None), "f"),
-        ("support_", (None,), "iu"),
-        ("outlier_weights_", (None,), "f"),
-    ):
-        if name in vars(model):
-            array(getattr(model, name), name, *shape, kinds=kinds, infinite=name == "outlier_weights_")
+    _of_rows(model, k)
+
+
+def _of_rows(model: Any, k: int) -> None:
+    """Refuse what is told of training rows, by an objective other than the variance, where it is told of others."""
+    known = vars(model)
+    coef = array(known["dual_coef_"], "dual_coef_", None, k) if "dual_coef_" in known else None
+    if "support_" in known:
+        kept = len(array(model.support_, "support_", None, kinds="iu"))
+        if coef is not None:
+            demand(len(coef) == kept, "there are coefficients of other rows")
+        else:  # of a compressed model: anchors are some of these rows, or were moved, or all of them stayed
+            compression = model.certificate_.compression
+            demand(compression is not None, "there are no coefficients")
+            stayed = compression.rows is not None and compression.anchors == compression.of
+            anchors = 0 if compression.rows is None else compression.anchors
+            demand(stayed or kept == anchors, "the rows that support the model are others")
+    elif coef is not None:
+        few, many = int(coef.any(axis=1).sum()), len(coef)  # rows of weight zero have none, and others may have none
+        demand(_fitted_on(model, few, many), "there are coefficients of other rows")
+    if "outlier_weights_" in known:
+        weights = array(model.outlier_weights_, "outlier_weights_", None, infinite=True)
+        demand(coef is None or len(coef) == len(weights), "there are weights of other rows")
+        demand(_fitted_on(model, int((~np.isnan(weights)).sum())), "there are weights of other rows")
+
+
+def _fitted_on(model: Any, least: int, most: int | None = None) -> bool:
+    """Whether a model was fitted on so many rows, or on some number between, as far as that is known.
+
+    Of one row the variances, from which it is known, are those of two.
+    """
+    n = samples_of(model)
+    return n is None or least <= n <= max(least if most is None else most, 2)
 
 
 def _incremental(model: Any) -> None:
@@ -121,11 +152,13 @@ def _drop_in(model: Any) -> None:
     k, (n, d) = model._decomposition.W.shape[1], rows(model.X_fit_, "X_fit_")
     demand(d is not None and width_of(model._decomposition.features) == d, "the rows are those of another model")
     array(model.eigenvectors_, "eigenvectors_", n, k)
+    demand(len(model._decomposition.W) == n, "the anchors are not the rows")
     variance_of(model, k)
     columns_of(model, d)
     if "_preimage" in vars(model):
         demand(is_a(model._preimage, "preimage.Ridge"), "there is no way back")
         check_belongs(model._preimage, d, k)
+        demand(len(model._preimage.scores_) == n, "the way back is that of other rows")
         array(model.dual_coef_, "dual_coef_", n, d)
         array(model.X_transformed_fit_, "X_transformed_fit_", n, k)
 

@@ -26,7 +26,9 @@ from kernelpca.persistence.provenance import check_provenance, own_version, prov
 FORMAT = 1
 MODEL, MANIFEST, DIGEST = "model.json", "manifest.json", "manifest.sha256"
 MOST_JSON = 2**22  # bytes of a member that is read as JSON
-DEEPEST = 64  # lists within lists
+# objects and lists within one another: a kernel's text makes up to 101, and what goes through them calls itself some
+# five times for each, of the thousand times that Python allows
+DEEPEST = 128
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)  # one without an end goes on to the end of all
 # what a manifest begins with: its format, and the version that wrote it
 OPENING = re.compile(rb'\s*{\s*"format"\s*:\s*([0-9]{1,9})\s*,\s*"kernelpca"\s*:\s*"([0-9A-Za-z.+_-]{1,40})"')
@@ -74,8 +76,14 @@ def save(model: Any, path: str | PathLike[str]) -> Path:
     encoder = Encoder()
     try:
         encoder.encode(model, type(model).__name__)
-    except RecursionError as error:
-        raise ModelFileError(f"The parts of this {type(model).__name__} are nested too deeply. {SIMPLER}") from error
+        deep = _depth(encoder.objects) > DEEPEST
+    except RecursionError:
+        deep = True
+    if deep:
+        raise ModelFileError(
+            f"The parts of this {type(model).__name__} are nested too deeply: {DEEPEST} within one another are the "
+            f"most. {SIMPLER}"
+        )
     tree = _to_json({"objects": encoder.objects}, "parameters")
     try:
         with writing_atomically(path) as file:
@@ -119,6 +127,8 @@ def load(path: str | PathLike[str], *, mmap: bool | str = "auto") -> Any:
         tree = _from_json(archive.read(MODEL, MOST_JSON), MODEL)
         if tree.keys() != {"objects"}:
             raise damaged(f"{MODEL} holds more or less than objects")
+        if _depth(tree["objects"]) > DEEPEST:
+            raise damaged(f"Its objects are nested more than {DEEPEST} levels deep")
         with _blaming_versions(str(manifest.get("kernelpca"))):
             model = Decoder(found, consistency.check).decode_all(tree["objects"])
         if catalogue.name_of(model) != manifest["model"].get("class"):
@@ -259,6 +269,23 @@ def _nesting(content: bytes) -> int:
     codes = np.frombuffer(STRING.sub(b"", content), np.uint8)
     step = np.isin(codes, (ord("["), ord("{"))).astype(np.int8) - np.isin(codes, (ord("]"), ord("}")))
     return int(step.cumsum(dtype=np.int32).max(initial=0))
+
+
+def _depth(objects: Any) -> int:
+    """Return how deep objects are nested, each with the lists in it and all that it refers to before it."""
+    depths: list[int] = []
+
+    def of(node: Any) -> int:
+        if not isinstance(node, dict | list):
+            return 0
+        if isinstance(node, dict) and node.get(TAG) == "object":
+            index = node.get("id")
+            return depths[index] if type(index) is int and 0 <= index < len(depths) else 0  # refused where it is read
+        return 1 + max(map(of, node.values() if isinstance(node, dict) else node), default=0)
+
+    for node in objects if isinstance(objects, list) else ():
+        depths.append(of(node.get("attributes")) if isinstance(node, dict) else 0)
+    return max(depths, default=0)
 
 
 def _from_json(content: bytes, name: str) -> dict[str, Any]:

@@ -57,11 +57,16 @@ def _amplitude(features: Any) -> None:
 
 def _landmark_space(space: Any) -> None:
     r0, r = array(space.R, "R", None, None).shape
-    demand(1 <= r0 <= len(array(space.offset, "offset", None)), "there are more coordinates than landmarks")
+    m = len(array(space.offset, "offset", None))
+    demand(1 <= r0 <= m, "there are more coordinates than landmarks")
     array(space.signs, "signs", r)
-    for name, shape in (("values", (r,)), ("factor", (None, None)), ("lengths", (None,))):
-        if getattr(space, name) is not None:
-            array(getattr(space, name), name, *shape)
+    if space.values is not None:
+        array(space.values, "values", r)
+    demand(r0 == (r if space.values is None else m), "coordinates are those of other landmarks")
+    demand((space.factor is None) == (space.lengths is None), "the factor of the landmarks' matrix has no lengths")
+    if space.factor is not None:
+        array(space.factor, "factor", r, r0)
+        array(space.lengths, "lengths", r0)
     for name in ("square", "entry", "level"):
         number(getattr(space, name), name)
 
@@ -102,6 +107,8 @@ def _stream(stream: Any) -> None:
     demand(len(stream.answers) <= 1, "there is more than one answer")
     for answer in stream.answers:
         demand("_decomposition" in vars(answer), "the answer is not fitted")
+        same = width_of(answer._decomposition.features) == width_of(stream.map.features)
+        demand(same, "the answer is that of other rows")
 
 
 def _layout(layout: Any) -> None:
@@ -115,6 +122,14 @@ def _layout(layout: Any) -> None:
 def sums_of(make: Any) -> int:
     """Return how many numbers a map makes of a row."""
     return len(make.features.space.R) if make.raw else make.features.size
+
+
+def count_of(features: Any) -> int:
+    """Return how many features a row has."""
+    if hasattr(features, "anchors"):
+        return features.anchors.shape[0]
+    columns = getattr(features, "columns", None)
+    return features.size if columns is None else len(columns)
 
 
 def width_of(features: Any) -> int | None:
@@ -167,11 +182,10 @@ def _decomposition(model: Any) -> None:
     number(model.mean_square, "mean_square")
     demand(len(model.certificate.residuals) == k, "the certificate is of other components")
     compression = model.certificate.compression
-    demand(compression is None or len(compression.off) == k, "the compression is of other components")
+    demand(compression is None or compression.anchors == m, "the compression is of other anchors")
     features = model.features
+    demand(count_of(features) == m, "W has not one row for each feature")
     given = is_a(features, "features.GivenFeatures")
-    if given:
-        demand(m == (features.size if features.columns is None else len(features.columns)), "W has other columns")
     with trying():
         slim = replace(model, features=narrowed(features))
         some = known_rows(slim.features)
@@ -181,7 +195,9 @@ def _decomposition(model: Any) -> None:
 
 
 def _certificate(certificate: Any) -> None:
-    array(certificate.residuals, "residuals", None, infinite=True)
+    k = len(array(certificate.residuals, "residuals", None, infinite=True))
+    compression = certificate.compression
+    demand(compression is None or len(compression.off) == k, "the compression is of other components")
     with trying():
         str(certificate)
 
@@ -202,9 +218,10 @@ def _plan(plan: Any) -> None:
 def _space(space: Any) -> None:
     d = width_of(space.decomposition.features)
     demand(d is not None and whole(space.width, "width", 1) == d, "the way back leads to other columns")
+    n = whole(space.n, "n", 1)
     if space.rows is not None:
-        array(space.rows, "rows", None, d)
-    whole(space.n, "n", 1)
+        known = len(array(space.rows, "rows", None, d))
+        demand(1 <= known <= n, "more rows are known than there were")
     whole(space.budget, "budget", 1)
     whole(space.memory_limit, "memory_limit", 1)
 
@@ -234,6 +251,10 @@ def _ridge(ridge: Any) -> None:
     demand(is_a(ridge.kernel_, "kernels"), "a ridge regression has no kernel")
     demand(isinstance(ridge._dtype, np.dtype) and ridge._dtype.kind == "f", "a ridge regression has no floating type")
     number(ridge.ridge_, "ridge_")
+    if ridge.loo_curve_ is not None:
+        demand(isinstance(ridge.loo_curve_, tuple) and len(ridge.loo_curve_) == 2, "a curve is not two arrays")
+        ridges, errors = ridge.loo_curve_
+        array(errors, "errors", len(array(ridges, "ridges", None)), infinite=True)
     if is_a(ridge._map, "preimage.Coefficients"):
         array(ridge._map.coef, "coef", m, d)
         array(ridge._map.mean, "mean", d)
@@ -253,6 +274,23 @@ def check_belongs(ridge: Any, d: int | None, k: int) -> None:
     """Refuse a fitted ridge regression that does not lead from k scores to d columns."""
     demand("scores_" in vars(ridge), "the way back is not fitted")
     demand((len(ridge.mean_), ridge.scores_.shape[1]) == (d, k), "the way back is that of another model")
+
+
+def _mixture(mixture: Any) -> None:
+    if "weights_" not in vars(mixture):
+        return
+    demand(vars(mixture).keys() >= {"means_", "covariances_"}, "a mixture is half fitted")
+    k = len(array(mixture.weights_, "weights_", None, kinds="fiu"))
+    d = array(mixture.means_, "means_", k, None, kinds="fiu").shape[1]
+    shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}
+    demand(mixture.covariance_type in shapes, "covariances of a mixture are of no known type")
+    columns = whole(vars(mixture).get("n_features_in_", d), "n_features_in_")
+    demand(columns == d, "a mixture was fitted on other columns")
+    for name in ("covariances_", "precisions_", "precisions_cholesky_"):
+        if name in vars(mixture):
+            array(getattr(mixture, name), name, *shapes[mixture.covariance_type], kinds="fiu")
+    if "feature_names_in_" in vars(mixture):
+        array(mixture.feature_names_in_, "feature_names_in_", d, kinds="O")
 
 
 PARTS: dict[str, Callable[[Any], None]] = {
@@ -279,4 +317,5 @@ PARTS: dict[str, Callable[[Any], None]] = {
     "preimage.Ridge": _ridge,
     "preimage.Weights": _weights,
     "estimators.Inverse": _inverse,
+    catalogue.MIXTURE: _mixture,
 }

@@ -34,7 +34,7 @@ def provenance_of(model: Any) -> dict[str, Any]:
             "scipy": scipy.__version__,
             "scikit-learn": sklearn.__version__,
         },
-        "n_samples": _samples(model),
+        "n_samples": samples_of(model),
         "n_features": None if "n_features_in_" not in vars(model) else int(model.n_features_in_),
         "columns": None if columns is None else [str(name)[:LENGTH] for name in columns[:NAMED]],
         "n_components": components if type(components) is int and components >= 0 else None,
@@ -66,7 +66,7 @@ def own_version() -> str:
     return kernelpca.__version__
 
 
-def _samples(model: Any) -> int | None:
+def samples_of(model: Any) -> int | None:
     """Return how many rows a model was fitted on; variances are eigenvalues over one less."""
     known = vars(model)
     if "n_samples_seen_" in known:
@@ -77,4 +77,6 @@ def _samples(model: Any) -> int | None:
     if values is None or variances is None or not np.any(variances):
         return None
     first = int(np.flatnonzero(variances)[0])
-    return round(float(values[first] / variances[first])) + 1
+    with np.errstate(over="ignore"):
+        ratio = float(np.divide(values[first], variances[first]))
+    return round(ratio) + 1 if np.isfinite(ratio) else None
