@@ -7,7 +7,9 @@ import numpy as np
 from kernelpca.gram.protocol import Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
 from kernelpca.tall import times
-from kernelpca.tiles import blocks
+from kernelpca.tiles import Tile, blocks, half_tiles, share_out
+
+LOOKED_AT = 512  # rows of a tile that is compared with its mirror image
 
 
 class DenseGram(Gram):
@@ -39,9 +41,10 @@ class DenseGram(Gram):
     ) -> None:
         check_square(K.shape)
         K = K if K.dtype in (np.float32, np.float64) else K.astype(np.float64)
-        check_finite(K, source)
-        if not symmetric:
-            check_symmetric(K)
+        if symmetric or not is_plainly_symmetric(K):
+            check_finite(K, source)
+            if not symmetric:
+                check_symmetric(K)
         self.K = K
         self.cache = cache
         self._squares: float | None = None
@@ -88,17 +91,34 @@ def check_square(shape: tuple[int, ...]) -> None:
         )
 
 
+def is_plainly_symmetric(K: np.ndarray) -> bool:
+    """Whether K is finite and equal to its transpose to the last bit: one read of it, on all cores."""
+    different: list[Tile] = []
+
+    def work(_: None, rows: slice, cols: slice) -> None:
+        tile = K[rows, cols]
+        if not different and not (np.array_equal(tile, K[cols, rows].T) and np.isfinite(tile.sum())):
+            different.append((rows, cols))
+
+    share_out(half_tiles(len(K), LOOKED_AT), work, lambda: None)
+    return not different
+
+
 def check_symmetric(K: np.ndarray) -> None:
-    """Refuse a matrix that is not symmetric up to rounding."""
-    n = K.shape[0]
-    largest = max(abs(float(K.max(initial=0.0))), abs(float(K.min(initial=0.0))))
-    allowed = 100 * float(np.finfo(K.dtype).eps) ** 0.75 * largest
-    for rows in blocks(n, 512):
-        difference = np.abs(K[rows, rows.start :] - K[rows.start :, rows].T)
-        if difference.max(initial=0.0) > allowed:
-            i, j = np.unravel_index(int(difference.argmax()), difference.shape)
-            i, j = int(i) + rows.start, int(j) + rows.start
-            raise ValueError(
-                f"The kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but K[{j}, {i}] = {K[j, i]:.6g}. If "
-                "that is rounding or noise, give (K + K.T) / 2."
-            )
+    """Refuse a matrix of finite numbers that is not symmetric up to rounding."""
+    found: list[tuple[float, int, int]] = []  # in each tile: the largest difference, and where it is
+
+    def work(sizes: list[float], rows: slice, cols: slice) -> None:
+        tile = K[rows, cols]
+        difference = np.abs(tile - K[cols, rows].T)
+        i, j = np.unravel_index(int(difference.argmax()), difference.shape)
+        found.append((float(difference[i, j]), rows.start + int(i), cols.start + int(j)))
+        sizes += [abs(float(tile.max())), abs(float(tile.min()))]
+
+    largest = max(max(sizes, default=0.0) for sizes in share_out(half_tiles(len(K), LOOKED_AT), work, list))
+    worst, i, j = max(found, default=(0.0, 0, 0))
+    if worst > 100 * float(np.finfo(K.dtype).eps) ** 0.75 * largest:
+        raise ValueError(
+            f"The kernel matrix is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but K[{j}, {i}] = {K[j, i]:.6g}. If "
+            "that is rounding or noise, give (K + K.T) / 2."
+        )
