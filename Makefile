@@ -37,6 +37,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/gram.py
 	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/hard_rows.py
 	$(BIN)/python benchmarks/eigensolvers.py
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/large.py

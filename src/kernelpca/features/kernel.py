@@ -25,7 +25,7 @@ class KernelFeatures(Features):
     anchors : rows
         The training rows, shifted by `origin`.
     origin : ndarray of shape (d,) or None
-        Where a common shift changes nothing, the mean of the training rows: taking it off spares dot products and
+        Where a common shift changes nothing, a median of training rows: taking it off spares dot products and
         squared distances the cancellation that rows far from zero would cost.
     budget : int
         Bytes of working memory.
