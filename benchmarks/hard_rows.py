@@ -3,8 +3,9 @@
 python benchmarks/hard_rows.py [--count 5000] [--first 0]
 
 Every kernel, rows of magnitudes from 1e-150 to 1e150, offsets, clusters, sentinels, twins, float32 and float64,
-weights, with and without centring, landmarks. Truth comes from direct differences in extended precision (tests/hard_rows.py makes
-the problems). A problem is also put to a plain computation, the one that scikit-learn makes, for comparison.
+weights, with and without centring, landmarks. Truth comes from direct differences in extended precision
+(tests/hard_rows.py makes the problems). A problem is also put to a plain computation, the one that scikit-learn makes,
+for comparison.
 """
 
 from __future__ import annotations
