@@ -67,7 +67,7 @@ class Gradient(Preimage):
     def numbers_per_row(self, space: Space) -> int:
         """Coefficients, tiles, and curvature pairs."""
         kept = 4 * len(space.samples) if space.knows_samples else 0
-        return 6 * len(space.decomposition.W) + kept + (4 * PAIRS + 12) * space.width
+        return 6 * len(space.decomposition.W) + kept + (2 * PAIRS + 14) * space.width
 
     def prepare(self, space: Space, referenced: bool) -> None:
         """Project the samples, where there are any: they may be the start."""
