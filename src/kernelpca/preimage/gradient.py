@@ -89,7 +89,8 @@ class Gradient(Preimage):
         if len(starts) > 1:
             values = np.stack([squared_distances(X, everything)[0] for X in starts])
             X = np.stack(starts)[values.argmin(axis=0), everything]
-        rounding = 4 * np.finfo(X.dtype).eps * (np.abs(target.squared_norms) + space.features.squared_norms(X))
+        lengths = np.abs(target.squared_norms) + space.features.squared_norms(X)
+        rounding = 4 * np.finfo(X.dtype).eps * (lengths + 2 * space.spread).astype(X.dtype)
         options = {"tol": tol, "max_iter": max_iter, "floor": rounding}
         if space.kernel.domain == "nonnegative":
             found = minimize(*_by_roots(squared_distances, X, low, high), **options)

@@ -21,9 +21,9 @@ PAIRS = 16  # curvature pairs that each row remembers
 DESCENT = 1e-4  # of the decrease that the slope promises, which a step must reach
 HALVINGS = 25  # of a step before it counts as too small to matter
 CURVED = 1e-10  # least cosine between step and change of slope for the pair to be used
-TRIAL = 1e-3  # of a row's length (of one for zero rows): the first step, which shows the scale
+TRIAL = 1e-3  # of a row's size: the first step, which shows the scale
 LONGER = 2.0  # times that, and times again: steps after those that showed no positive curvature
-LONGEST = 1 / TRIAL  # times in all, which makes a first step as long as the row
+LONGEST = 1 / TRIAL  # times in all, which makes the first step as long as the row
 STUCK = 2  # searches that fail: with what is known of the curvature, and with the plain gradient
 QUIET = 2  # steps in a row that hardly decrease the value, after which a row is done
 
@@ -54,28 +54,32 @@ def minimize(
 
     `function(X, rows)` returns values (a,) and gradients (a, d) of the problems `rows` (a,) at X (a, d). A row is done
     when two steps in a row decrease its value by less than `tol` of it, or by less than `floor` (n,), its rounding; or
-    when its slope promises no more than rounding over its whole length.
+    when its slope promises no more than rounding over its whole size, the greatest length that it has had (one for
+    zeros).
 
     A row of which no positive curvature is known tries a short step along its gradient. Every step that helps and shows
     none is followed by a longer one. Short steps that hardly decrease the value say nothing, those of the row's own
-    length do. Where no step helps, what is known of the curvature is forgotten; where the plain gradient does not help
-    either, the row ends, and has converged only if its slope promises no more than that over a thousandth of its
-    length, or if its value is zero up to rounding.
+    size do. Where no step helps, what is known of the curvature is forgotten; where the plain gradient does not help
+    either, the row ends. It has converged only if no more than that was to be gained by the step that failed, or is by
+    its slope over a thousandth of its size, or if its value is zero up to rounding.
     """
     bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
     X = np.clip(X, low, high).astype(X.dtype, copy=False) if bounded else X.copy()
     n = len(X)
     values, iterations, converged = np.empty(n, X.dtype), np.zeros(n, int), np.zeros(n, bool)
     rows = np.arange(n)  # those under way
-    x, quiet, stuck, stretch = X, np.zeros(n, int), np.zeros(n, int), np.ones(n, X.dtype)
+    x, quiet, stuck, stretch, size = X, np.zeros(n, int), np.zeros(n, int), np.ones(n, X.dtype), _lengths(X)
+    size[size == 0] = 1
+    hoped = np.full(n, np.inf, X.dtype)  # what the last step of known curvature was to gain
     f, g = function(x, rows)
     pairs = Pairs()
     for iteration in range(max_iter + 1):
         free = _free(x, g, low, high) if bounded else None
         slope = g if free is None else g * free
         enough = np.maximum(tol * np.abs(f), floor[rows])
-        promised = _sizes(x) * np.linalg.norm(slope, axis=1)  # over the row's whole length
-        level = (TRIAL * promised <= enough) | (np.abs(f) <= floor[rows])
+        size = np.maximum(size, _lengths(x))
+        promised = size * _lengths(slope)  # over the row's whole size
+        level = (np.minimum(TRIAL * promised, hoped) <= enough) | (np.abs(f) <= floor[rows])
         done = (quiet >= QUIET) | (promised <= floor[rows]) | ((stuck >= STUCK) & level)
         over = done | (stuck >= STUCK)
         if over.any() or iteration == max_iter:
@@ -86,17 +90,20 @@ def minimize(
             if not going.any():
                 break
             rows, x, f, g, quiet, stuck = rows[going], x[going], f[going], g[going], quiet[going], stuck[going]
-            free, slope, stretch = None if free is None else free[going], slope[going], stretch[going]
+            free, slope = None if free is None else free[going], slope[going]
+            stretch, size, hoped = stretch[going], size[going], hoped[going]
             pairs.keep(going)
         iterations[rows] += 1
         p = pairs.direction(slope, free)
-        lost = np.einsum("ij,ij->i", p, slope) >= 0
+        descent = np.einsum("ij,ij->i", p, slope)
+        lost = descent >= 0
         if lost.any():
             pairs.forget(lost)
             p[lost] = -slope[lost]
         unknown = ~pairs.known(len(rows))  # how long a step is, nothing has shown yet
-        p[unknown] *= _trial_lengths(x[unknown], slope[unknown])[:, None]
-        p *= stretch[:, None]
+        hoped = np.where(unknown, np.where(stuck > 0, hoped, np.inf), -descent / 2).astype(x.dtype, copy=False)
+        steep = np.maximum(_lengths(slope), np.finfo(x.dtype).tiny)
+        p *= (stretch * np.where(unknown, TRIAL * size / steep, 1))[:, None]
         new = _search(function, rows, x, f, g, p, (low, high) if bounded else None)
         changed = new.x - x
         failed = ~changed.any(axis=1)
@@ -116,15 +123,9 @@ def _free(x: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np
     return (~held).astype(x.dtype)
 
 
-def _trial_lengths(x: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """(a,): factors that make the first step short beside the row."""
-    return TRIAL * _sizes(x) / np.maximum(np.linalg.norm(slope, axis=1), np.finfo(x.dtype).tiny)
-
-
-def _sizes(x: np.ndarray) -> np.ndarray:
-    """(a,): lengths of rows, one for zero rows."""
-    sizes = np.linalg.norm(x, axis=1)
-    return np.where(sizes > 0, sizes, 1.0)
+def _lengths(X: np.ndarray) -> np.ndarray:
+    """(a, d) -> (a,)."""
+    return np.asarray(np.linalg.norm(X, axis=1))
 
 
 @dataclass
@@ -185,7 +186,7 @@ class Pairs:
 
     def add(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(a, d), (a, d) -> (a,): remember a pair, and tell where it has positive curvature; others do not count."""
-        curved = np.einsum("ij,ij->i", s, y) > CURVED * np.linalg.norm(s, axis=1) * np.linalg.norm(y, axis=1)
+        curved = np.einsum("ij,ij->i", s, y) > CURVED * _lengths(s) * _lengths(y)
         if not curved.all():
             s, y = np.where(curved[:, None], s, 0), np.where(curved[:, None], y, 0)
         self.latest = [*self.latest[-PAIRS + 1 :], (s, y, curved)]

@@ -4,9 +4,9 @@ const PAIRS = 16; // curvature pairs that are remembered
 const DESCENT = 1e-4; // of the decrease that the slope promises, which a step must reach
 const HALVINGS = 25; // of a step before it counts as too small to matter
 const CURVED = 1e-10; // least cosine between step and change of slope for the pair to be used
-const TRIAL = 1e-3; // of a point's length: the first step, which shows the scale
+const TRIAL = 1e-3; // of a point's size: the first step, which shows the scale
 const LONGER = 2; // times that, and times again: steps after those that showed no positive curvature
-const LONGEST = 1 / TRIAL; // times in all, which makes a first step as long as the point
+const LONGEST = 1 / TRIAL; // times in all, which makes the first step as long as the point
 const STUCK = 2; // searches that fail: with what is known of the curvature, and with the plain gradient
 const TINY = 2.2250738585072014e-308; // the least number with all its digits
 const QUIET = 2; // steps in a row that hardly decrease the value, after which a point is done
@@ -27,6 +27,7 @@ class Minimizer {
     Object.assign(this, { floor, quiet: 0, stuck: 0, stretch: 1, iterations: 0, done: false });
     this.spare.push(...this.pairs.splice(0));
     this.x.set(start);
+    this.size = this.length(start) || 1; // the greatest length that the point has had
     this.f = this.evaluate(this.x, this.g);
   }
 
@@ -39,8 +40,9 @@ class Minimizer {
     const { x, g, slope, p, vectors, free } = this;
     if (free) vectors.markFree(x, g, free);
     for (let i = 0; i < slope.length; i += 1) slope[i] = free ? g[i] * free[i] : g[i];
-    const steep = this.length(slope), size = this.length(x) || 1;
-    const finished = this.quiet >= QUIET || this.stuck >= STUCK || size * steep <= this.floor;
+    this.size = Math.max(this.size, this.length(x));
+    const steep = this.length(slope);
+    const finished = this.quiet >= QUIET || this.stuck >= STUCK || this.size * steep <= this.floor;
     if (finished || this.iterations >= this.most) {
       this.done = true;
       return true;
@@ -52,7 +54,7 @@ class Minimizer {
       this.aim();
     }
     const unknown = !this.pairs.some((pair) => pair.kept);
-    const factor = this.stretch * (unknown ? (TRIAL * size) / Math.max(steep, TINY) : 1);
+    const factor = this.stretch * (unknown ? (TRIAL * this.size) / Math.max(steep, TINY) : 1);
     if (factor !== 1) for (let i = 0; i < p.length; i += 1) p[i] *= factor;
     const value = this.search();
     const failed = value === null || !this.remember();
