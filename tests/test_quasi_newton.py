@@ -1,6 +1,5 @@
 """Many minimizations side by side: against one row at a time, against scipy, and against what must hold."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
