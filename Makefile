@@ -43,6 +43,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/preimages.py
+	$(BIN)/python benchmarks/descents.py
 	$(BIN)/python benchmarks/dual.py
 	$(BIN)/python benchmarks/sparsity.py
 	$(BIN)/python benchmarks/scaling.py

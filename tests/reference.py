@@ -610,3 +610,59 @@ def dca(G, H, gradient, steps):
 def dual_projections(G_new, G, H):
     """Equation 8: (m, n) kernel values of new points with the training points -> (m, s) projections."""
     return G_new @ H @ np.linalg.inv(matrix_root(H.T @ G @ H))
+
+
+def quasi_newton(function, x, low, high, tol, max_iter, floor):
+    """One row of `minimize`, with the inverse Hessian written out: every point on the way, and whether it converged."""
+    x = np.clip(x, low, high)
+    f, g = function(x)
+    path, pairs = [x], []  # 16 pairs, None for those that showed no positive curvature
+    quiet, stuck, stretch, size, hoped = 0, 0, 1.0, np.linalg.norm(x) or 1.0, np.inf
+    for step in range(max_iter + 1):
+        free = ~((x <= low) & (g > 0) | (x >= high) & (g < 0))
+        slope = np.where(free, g, 0)
+        size, steep = max(size, np.linalg.norm(x)), np.linalg.norm(slope)
+        level = min(1e-3 * size * steep, hoped) <= max(tol * abs(f), floor) or abs(f) <= floor
+        if quiet == 2 or size * steep <= floor or stuck >= 2:
+            return path, quiet == 2 or size * steep <= floor or level
+        if step == max_iter:
+            break
+        p = -_inverse_hessian([pair for pair in pairs if pair], free) @ slope
+        if p @ slope >= 0:
+            p, pairs = -slope, []
+        unknown = not any(pairs)
+        if not (unknown and stuck):
+            hoped = np.inf if unknown else -p @ slope / 2
+        p = p * stretch * (1e-3 * size / steep if unknown else 1.0)
+        for halvings in range(25):
+            new = np.clip(x + p / 2**halvings, low, high)
+            f_new, g_new = function(new)
+            if f_new <= f + 1e-4 * min(g @ (new - x), 0.0):
+                break
+        else:
+            new = x
+        if (new == x).all():
+            stuck, quiet, stretch, pairs, path = stuck + 1 + unknown, 0, 1.0, [], [*path, x]
+            continue
+        s, y = new - x, g_new - g
+        curved = s @ y > 1e-10 * np.linalg.norm(s) * np.linalg.norm(y)
+        pairs = [*pairs, (s, y) if curved else None][-16:]
+        stuck = 0
+        told = not unknown or stretch >= 1000
+        quiet = quiet + 1 if f - f_new <= max(tol * abs(f_new), floor) and told else 0
+        stretch = 1.0 if curved else min(2 * stretch, 1000)
+        x, f, g = new, f_new, g_new
+        path.append(x)
+    return path, False
+
+
+def _inverse_hessian(pairs, free):
+    """BFGS, pair after pair, on the free variables; it starts at the scale of the latest pair."""
+    pairs = [(s * free, y * free) for s, y in pairs if s @ (y * free) > 0]
+    scale = pairs[-1][0] @ pairs[-1][1] / (pairs[-1][1] @ pairs[-1][1]) if pairs else 1.0
+    one = np.eye(len(free))
+    H = scale * one
+    for s, y in pairs:
+        rho = 1 / (s @ y)
+        H = (one - rho * np.outer(s, y)) @ H @ (one - rho * np.outer(y, s)) + rho * np.outer(s, s)
+    return H

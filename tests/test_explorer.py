@@ -45,6 +45,7 @@ from kernelpca.pages.model_report import report
 from kernelpca.pages.packed import pack, pack_moved, pack_shades
 from kernelpca.preimage import FixedPoint, Gradient, Invertible, Ridge
 from kernelpca.preimage.inversion import find_points, judge
+from kernelpca.preimage.quasi_newton import minimize
 from kernelpca.sklearn import KernelPCA as DropIn
 
 HOSTILE = "</script><script>document.title = 'taken'</script> & \"quotes\" <b>"
@@ -461,6 +462,57 @@ def test_the_page_unpacks_what_python_packed(anywhere):
         )
         assert found[:2] == [200, 40]
         np.testing.assert_allclose(np.reshape(found[2], (200, 40)), unpacked(spec), atol=1e-7)
+
+
+STEPS_OF_THE_PAGE = """
+const [A, c, cusp, start, low, high, steps, tol] = arguments, d = c.length;
+const vectors = new RowVectors({ columns: d }, low && { low, high });
+const evaluate = (x, gradient) => {
+  let value = 0;
+  for (let j = 0; j < d; j += 1) {
+    value += cusp * Math.abs(x[j] - c[j]);
+    gradient[j] = cusp * Math.sign(x[j] - c[j]);
+  }
+  for (const a of A) {
+    let r = 0;
+    for (let j = 0; j < d; j += 1) r += a[j] * (x[j] - c[j]);
+    value += Math.log1p(r * r);
+    for (let j = 0; j < d; j += 1) gradient[j] += (a[j] * 2 * r) / (1 + r * r);
+  }
+  return value;
+};
+const minimizer = new Minimizer(vectors, evaluate, { tol, max_iter: steps });
+minimizer.begin(start, 0);
+while (!minimizer.step());
+return [[...minimizer.x], minimizer.iterations];
+"""
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0])
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("tol", [1e-6, 1e-2])
+@pytest.mark.parametrize("cusp", [0.0, 1.0])
+def test_the_page_descends_step_for_step_as_the_library_does(anywhere, far, bounded, tol, cusp):
+    """Through plateaus, where steps show no positive curvature, over cusps, where none helps, and along bounds."""
+    rng = np.random.default_rng(0)
+    A, c, starts = rng.standard_normal((6, 4, 4)), rng.standard_normal((6, 4)), far * rng.standard_normal((6, 4))
+    low, high = (np.full(4, -1.0), np.full(4, 2.0)) if bounded else (np.full(4, -np.inf), np.full(4, np.inf))
+    starts = np.clip(starts, low, high)
+
+    def function(X, rows):
+        off = X - c[rows]
+        R = np.einsum("nij,nj->ni", A[rows], off)
+        slopes = np.einsum("nij,ni->nj", A[rows], 2 * R / (1 + R**2)) + cusp * np.sign(off)
+        return np.log1p(R**2).sum(axis=1) + cusp * np.abs(off).sum(axis=1), slopes
+
+    for steps in (1, 4, 12, 20):
+        found = minimize(function, starts, low, high, tol=tol, max_iter=steps, floor=np.zeros(6))
+        for i, start in enumerate(starts):
+            limits = (low.tolist(), high.tolist()) if bounded else (None, None)
+            given = (A[i].tolist(), c[i].tolist(), cusp, start.tolist(), *limits, steps, tol)
+            point, iterations = anywhere().execute_script(STEPS_OF_THE_PAGE, *given)
+            np.testing.assert_allclose(point, found.points[i], rtol=1e-4, atol=1e-4)
+            assert iterations == found.iterations[i]
 
 
 # what a visitor does

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.optimize import minimize as scipy_minimize
 from scipy.optimize import rosen, rosen_der
 from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 import reference
 from contracts.preimage import PreimageContract
@@ -292,7 +293,8 @@ def test_a_start_where_nothing_pulls_starts_again():
     assert far.converged.all()
     np.testing.assert_allclose(far.points, near.points, atol=1e-4)
     hopeless = KernelPCA(10, kernel=RBF(1.0), preimage=FixedPoint(max_restarts=0)).fit(DIGITS[:150])
-    stranded = hopeless.invert(Z, reference=np.full((5, 64), 1e3))
+    with pytest.warns(ConvergenceWarning, match="5 of 5 answers .* try another method"):
+        stranded = hopeless.invert(Z, reference=np.full((5, 64), 1e3))
     assert not stranded.converged.any()
     np.testing.assert_array_equal(stranded.points, np.full((5, 64), 1e3))
 
@@ -418,6 +420,7 @@ def test_a_sample_comes_back_where_all_components_are_kept(method):
     assert (found.reliability > 1 - 1e-9).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*had not converged")
 @given(seed=st.integers(0, 10**6), shift=st.floats(-100, 100))
 @settings(max_examples=15, deadline=None)
 def test_moving_and_turning_the_data_moves_and_turns_the_answers(seed, shift):
@@ -564,6 +567,7 @@ def test_cusps_do_not_hold_scores_at_samples(kernel):
     assert (model.invert(Z).distance <= best.invert(Z).distance * 1.05).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*had not converged")
 def test_plateaus_are_no_fixed_points():
     """Where the kernel is narrow and a reference far, distances hardly change at first; descent gains nothing after."""
     rng = np.random.default_rng(0)
@@ -611,6 +615,28 @@ def test_warnings_point_at_the_caller():
         assert caught[0].filename == __file__
 
 
+@pytest.mark.parametrize("ask", ["inverse_transform", "invert", "denoise", "reconstruction_error"])
+@pytest.mark.parametrize("method", [FixedPoint(max_iter=1), Gradient(max_iter=1), Weights(max_iter=1)], ids=repr)
+def test_answers_that_had_not_converged_are_counted_once(method, ask):
+    """However many blocks there are, there is one warning, which counts all rows and points at the caller."""
+    model = KernelPCA(5, kernel=RBF(0.05), preimage=method).fit(DIGITS[:200])
+    rows = DIGITS[200:]
+    given = rows if ask in ("denoise", "reconstruction_error") else model.transform(rows)
+    with pytest.warns(ConvergenceWarning) as caught:
+        getattr(model, ask)(given)
+    name = type(method).__name__
+    assert [str(one.message) for one in caught] == [
+        f"{len(rows)} of {len(rows)} answers had not converged when {name} stopped; invert(Z).converged tells which. "
+        f"{len(rows)} took all steps that max_iter=1 allows: raise it, as in {name}(max_iter=10)."
+    ]
+    assert caught[0].filename == __file__
+
+
+def test_a_number_of_steps_that_was_asked_for_is_no_reason_to_warn():
+    model = KernelPCA(5, kernel=RBF(0.05), preimage=FixedPoint(max_iter=3, tol=0)).fit(DIGITS[:200])
+    assert not model.invert(model.transform(DIGITS[:5])).converged.any()
+
+
 def test_names_of_a_reference_are_checked():
     frame = pd.DataFrame(IRIS, columns=list("abcd"))
     model = KernelPCA(2, preimage="fixed_point").fit(frame)
@@ -619,6 +645,7 @@ def test_names_of_a_reference_are_checked():
         model.inverse_transform(Z, reference=frame[list("dcba")])
 
 
+@pytest.mark.filterwarnings("ignore:.*had not converged")
 def test_bounds_hold_to_the_last_digit():
     for dtype in (np.float64, np.float32):
         X = DIGITS[:150].astype(dtype)
@@ -631,6 +658,7 @@ def test_bounds_hold_to_the_last_digit():
 # which method, and which not
 
 
+@pytest.mark.filterwarnings("ignore:.*had not converged")
 @pytest.mark.parametrize(
     ("params", "expected"),
     [

@@ -53,6 +53,7 @@ class PreimageContract:
         Z = model.transform(new)
         np.testing.assert_array_equal(model.inverse_transform(Z), model.inverse_transform(Z))
 
+    @pytest.mark.filterwarnings("ignore:.*had not converged")
     def test_bounds_are_kept(self, model, method, X, new):
         bounded = clone(method).set_params(bounds=(0.1, 0.6))
         held = KernelPCA(**model.get_params(deep=False) | {"preimage": bounded}).fit(X)

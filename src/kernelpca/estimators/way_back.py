@@ -72,7 +72,7 @@ class Inverse:
 
     def denoised(self, rows: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, d): rows projected and brought back."""
-        return self.points(self.space.decomposition.scores(rows), rows)
+        return find_points(self.method, self.space, self.space.decomposition.scores(rows), rows)
 
     @property
     def method(self) -> Preimage:

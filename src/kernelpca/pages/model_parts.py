@@ -122,7 +122,8 @@ class Parts:
                 back = factors.finish(factors.U, OF_START * factors.largest**2)
                 way["back"] = self._fine(f"back{layer}", back)
         way |= self._target(space, layer)
-        return way | {"kind": "gradient", "max_iter": int(method.max_iter), "tol": float(method.tol)}
+        steps = {"max_iter": int(method.max_iter), "tol": float(method.tol), "spread": float(space.spread)}
+        return way | {"kind": "gradient"} | steps
 
     def _sloped(self, space: Space, layer: int) -> Written:
         """The model's rows, and a kernel with its slopes."""

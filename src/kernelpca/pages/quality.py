@@ -30,7 +30,7 @@ SAME = 0.01  # part of an error by which two are not told apart
 def unwarned() -> Iterator[None]:
     """Leave out warnings of what a page says itself, or has taken care of."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*have a reliability below.*", UserWarning)
+        warnings.filterwarnings("ignore", ".*answers (have a reliability below|had not converged)", UserWarning)
         warnings.filterwarnings("ignore", ".*does not have valid feature names.*", UserWarning)
         warnings.filterwarnings("ignore", ".*Glyph.*missing from.*", UserWarning)
         yield

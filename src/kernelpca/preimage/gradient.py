@@ -67,7 +67,7 @@ class Gradient(Preimage):
     def numbers_per_row(self, space: Space) -> int:
         """Coefficients, tiles, and curvature pairs."""
         kept = 4 * len(space.samples) if space.knows_samples else 0
-        return 6 * len(space.decomposition.W) + kept + (4 * PAIRS + 12) * space.width
+        return 6 * len(space.decomposition.W) + kept + (2 * PAIRS + 14) * space.width
 
     def prepare(self, space: Space, referenced: bool) -> None:
         """Project the samples, where there are any: they may be the start."""
@@ -89,7 +89,8 @@ class Gradient(Preimage):
         if len(starts) > 1:
             values = np.stack([squared_distances(X, everything)[0] for X in starts])
             X = np.stack(starts)[values.argmin(axis=0), everything]
-        rounding = 4 * np.finfo(X.dtype).eps * (np.abs(target.squared_norms) + space.features.squared_norms(X))
+        lengths = np.abs(target.squared_norms) + space.features.squared_norms(X)
+        rounding = 4 * np.finfo(X.dtype).eps * (lengths + 2 * space.spread).astype(X.dtype)
         options = {"tol": tol, "max_iter": max_iter, "floor": rounding}
         if space.kernel.domain == "nonnegative":
             found = minimize(*_by_roots(squared_distances, X, low, high), **options)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca.preimage.protocol import Preimage, Target, check_bounds, clip
 from kernelpca.preimage.space import Space
@@ -62,6 +63,7 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     """Find inputs for scores Z (n, k) and judge them in feature space."""
     X, iterations, converged = _solve(method, space, Z, reference)
     distance, reliability = judge(space, X, Z)
+    _warn_of_unfinished(method, iterations, converged, 4)
     _warn_of_unreliable(reliability, len(Z), 4)
     return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
 
@@ -75,7 +77,8 @@ def joined(parts: Sequence[Inversion]) -> Inversion:
 
 def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
     """(n, k) -> (n, d): inputs for scores; only those for unusual scores are judged, to warn of them."""
-    X = _solve(method, space, Z, reference)[0]
+    X, iterations, converged = _solve(method, space, Z, reference)
+    _warn_of_unfinished(method, iterations, converged, 6)
     model = space.decomposition
     deviations = np.sqrt(np.abs(model.eigenvalues) / space.n)
     unusual = (np.abs(Z) > UNUSUAL * deviations).any(axis=1)
@@ -126,6 +129,25 @@ def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray
     """(n, d) local -> (n, d): points with the origin added, which may round beyond a bound."""
     X += np.asarray(space.origin, X.dtype)
     return clip(X, *check_bounds(method.bounds, X.shape[1], method))
+
+
+def _warn_of_unfinished(method: Preimage, iterations: np.ndarray, converged: np.ndarray, depth: int) -> None:
+    """Warn the caller of an estimator's method, so many calls above; a tolerance of zero asks for all the steps."""
+    left = int((~converged).sum())
+    if not left or getattr(method, "tol", 0) == 0:
+        return
+    name, most = type(method).__name__, method.max_iter
+    spent = int((~converged & (iterations >= most)).sum())
+    if spent:
+        advice = f"{spent} took all steps that max_iter={most} allows: raise it, as in {name}(max_iter={10 * most})."
+    else:
+        advice = "More steps would not help: try another method, such as preimage='ridge'."
+    warnings.warn(
+        f"{left} of {len(converged)} answers had not converged when {name} stopped; invert(Z).converged tells which. "
+        + advice,
+        ConvergenceWarning,
+        stacklevel=depth,
+    )
 
 
 def _warn_of_unreliable(reliability: np.ndarray, n: int, depth: int) -> None:

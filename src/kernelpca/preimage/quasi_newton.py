@@ -17,11 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PAIRS = 8  # curvature pairs that each row remembers
+PAIRS = 16  # curvature pairs that each row remembers
 DESCENT = 1e-4  # of the decrease that the slope promises, which a step must reach
 HALVINGS = 25  # of a step before it counts as too small to matter
 CURVED = 1e-10  # least cosine between step and change of slope for the pair to be used
-TRIAL = 1e-3  # of a row's length (of one for zero rows): the first step, which shows the scale
+TRIAL = 1e-3  # of a row's size: the first step, which shows the scale
+LONGER = 2.0  # times that, and times again: steps after those that showed no positive curvature
+LONGEST = 1 / TRIAL  # times in all, which makes the first step as long as the row
 STUCK = 2  # searches that fail: with what is known of the curvature, and with the plain gradient
 QUIET = 2  # steps in a row that hardly decrease the value, after which a row is done
 
@@ -51,26 +53,34 @@ def minimize(
     """Minimize each row's function from X (n, d), within low <= x <= high.
 
     `function(X, rows)` returns values (a,) and gradients (a, d) of the problems `rows` (a,) at X (a, d). A row is done
-    when two steps in a row decrease its value by less than `tol` of it, or by less than `floor` (n,), its rounding.
-    Where no step helps, what is known of the curvature is forgotten; where the plain gradient does not help either, the
-    row ends, and has converged only if its slope promises no more than that over a thousandth of its length, or if its
-    value is zero up to rounding.
+    when two steps in a row decrease its value by less than `tol` of it, or by less than `floor` (n,), its rounding; or
+    when its slope promises no more than rounding over its whole size, the greatest length that it has had (one for
+    zeros).
+
+    A row of which no positive curvature is known tries a short step along its gradient. Every step that helps and shows
+    none is followed by a longer one. Short steps that hardly decrease the value say nothing, those of the row's own
+    size do. Where no step helps, what is known of the curvature is forgotten; where the plain gradient does not help
+    either, the row ends. It has converged only if no more than that was to be gained by the step that failed, or is by
+    its slope over a thousandth of its size, or if its value is zero up to rounding.
     """
     bounded = bool(np.isfinite(low).any() or np.isfinite(high).any())
     X = np.clip(X, low, high).astype(X.dtype, copy=False) if bounded else X.copy()
-    n, d = X.shape
+    n = len(X)
     values, iterations, converged = np.empty(n, X.dtype), np.zeros(n, int), np.zeros(n, bool)
     rows = np.arange(n)  # those under way
-    x, quiet, stuck = X, np.zeros(n, int), np.zeros(n, int)
+    x, quiet, stuck, stretch, size = X, np.zeros(n, int), np.zeros(n, int), np.ones(n, X.dtype), _lengths(X)
+    size[size == 0] = 1
+    hoped = np.full(n, np.inf, X.dtype)  # what the last step of known curvature was to gain
     f, g = function(x, rows)
-    pairs = Pairs(n, d, X.dtype)
+    pairs = Pairs()
     for iteration in range(max_iter + 1):
         free = _free(x, g, low, high) if bounded else None
         slope = g if free is None else g * free
         enough = np.maximum(tol * np.abs(f), floor[rows])
-        steep = np.linalg.norm(slope, axis=1)
-        level = (TRIAL * _sizes(x) * steep <= enough) | (np.abs(f) <= floor[rows])
-        done = (quiet >= QUIET) | (steep == 0) | ((stuck >= STUCK) & level)
+        size = np.maximum(size, _lengths(x))
+        promised = size * _lengths(slope)  # over the row's whole size
+        level = (np.minimum(TRIAL * promised, hoped) <= enough) | (np.abs(f) <= floor[rows])
+        done = (quiet >= QUIET) | (promised <= floor[rows]) | ((stuck >= STUCK) & level)
         over = done | (stuck >= STUCK)
         if over.any() or iteration == max_iter:
             ended = over if iteration < max_iter else np.ones(len(rows), bool)
@@ -81,6 +91,7 @@ def minimize(
                 break
             rows, x, f, g, quiet, stuck = rows[going], x[going], f[going], g[going], quiet[going], stuck[going]
             free, slope = None if free is None else free[going], slope[going]
+            stretch, size, hoped = stretch[going], size[going], hoped[going]
             pairs.keep(going)
         iterations[rows] += 1
         p = pairs.direction(slope, free)
@@ -88,17 +99,20 @@ def minimize(
         lost = descent >= 0
         if lost.any():
             pairs.forget(lost)
-            p[lost] = pairs.direction(slope[lost], None, lost)
-        unknown = ~pairs.known()  # how long a step is, nothing has shown yet
-        p[unknown] *= _trial_lengths(x[unknown], slope[unknown])[:, None]
+            p[lost] = -slope[lost]
+        unknown = ~pairs.known(len(rows))  # how long a step is, nothing has shown yet
+        hoped = np.where(unknown, np.where(stuck > 0, hoped, np.inf), -descent / 2).astype(x.dtype, copy=False)
+        steep = np.maximum(_lengths(slope), np.finfo(x.dtype).tiny)
+        p *= (stretch * np.where(unknown, TRIAL * size / steep, 1))[:, None]
         new = _search(function, rows, x, f, g, p, (low, high) if bounded else None)
         changed = new.x - x
-        pairs.add(changed, new.g - g)
-        small = f - new.f <= np.maximum(tol * np.abs(new.f), floor[rows])
         failed = ~changed.any(axis=1)
+        curved = pairs.add(changed, new.g - g)
         pairs.forget(failed)
+        small = f - new.f <= np.maximum(tol * np.abs(new.f), floor[rows])
         stuck = np.where(failed, stuck + 1 + unknown, 0)  # the plain gradient has failed where nothing was known
-        quiet = np.where(small & ~failed & ~unknown, quiet + 1, 0)
+        quiet = np.where(small & ~failed & (~unknown | (stretch >= LONGEST)), quiet + 1, 0)
+        stretch = np.where(failed | curved, 1, np.minimum(LONGER * stretch, LONGEST)).astype(x.dtype, copy=False)
         x, f, g = new.x, new.f, new.g
     return Minimum(X, values, iterations, converged)
 
@@ -109,15 +123,9 @@ def _free(x: np.ndarray, g: np.ndarray, low: np.ndarray, high: np.ndarray) -> np
     return (~held).astype(x.dtype)
 
 
-def _trial_lengths(x: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """(a,): factors that make the first step short beside the row."""
-    return TRIAL * _sizes(x) / np.maximum(np.linalg.norm(slope, axis=1), np.finfo(x.dtype).tiny)
-
-
-def _sizes(x: np.ndarray) -> np.ndarray:
-    """(a,): lengths of rows, one for zero rows."""
-    sizes = np.linalg.norm(x, axis=1)
-    return np.where(sizes > 0, sizes, 1.0)
+def _lengths(X: np.ndarray) -> np.ndarray:
+    """(a, d) -> (a,)."""
+    return np.asarray(np.linalg.norm(X, axis=1))
 
 
 @dataclass
@@ -157,53 +165,47 @@ def _search(
 
 
 class Pairs:
-    """Steps and changes of slope of every row, the latest few: what is known of its curvature."""
+    """Steps (a, d) and changes of slope (a, d), the latest few, and which rows they count for: what shows curvature."""
 
-    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
-        self.S = np.zeros((0, n, d), dtype)
-        self.Y = np.zeros((0, n, d), dtype)
+    def __init__(self) -> None:
+        self.latest: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def keep(self, rows: np.ndarray) -> None:
         """Forget rows that have ended."""
-        self.S, self.Y = self.S[:, rows], self.Y[:, rows]
+        for i, (s, y, counts) in enumerate(self.latest):
+            self.latest[i] = s[rows], y[rows], counts[rows]
 
     def forget(self, rows: np.ndarray) -> None:
         """Forget what is known of some rows."""
-        self.S[:, rows] = 0
-        self.Y[:, rows] = 0
+        for _, _, counts in self.latest:
+            counts[rows] = False
 
-    def known(self) -> np.ndarray:
-        """(a,): whether anything is known of each row's curvature."""
-        return np.asarray(self.S.any(axis=(0, 2)))
+    def known(self, n: int) -> np.ndarray:
+        """(n,): whether anything is known of each row's curvature."""
+        return np.logical_or.reduce([counts for _, _, counts in self.latest], initial=False) | np.zeros(n, bool)
 
-    def add(self, s: np.ndarray, y: np.ndarray) -> None:
-        """(a, d), (a, d): remember a pair; pairs without positive curvature count as none."""
-        curved = np.einsum("ij,ij->i", s, y) > CURVED * np.linalg.norm(s, axis=1) * np.linalg.norm(y, axis=1)
-        s, y = s * curved[:, None], y * curved[:, None]
-        start = max(len(self.S) - PAIRS + 1, 0)
-        self.S, self.Y = np.concatenate([self.S[start:], s[None]]), np.concatenate([self.Y[start:], y[None]])
+    def add(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(a, d), (a, d) -> (a,): remember a pair, and tell where it has positive curvature; others do not count."""
+        curved = np.einsum("ij,ij->i", s, y) > CURVED * _lengths(s) * _lengths(y)
+        if not curved.all():
+            s, y = np.where(curved[:, None], s, 0), np.where(curved[:, None], y, 0)
+        self.latest = [*self.latest[-PAIRS + 1 :], (s, y, curved)]
+        return curved.copy()
 
-    def direction(self, g: np.ndarray, free: np.ndarray | None, rows: np.ndarray | None = None) -> np.ndarray:
-        """(a, d) -> (a, d): -H g with H the inverse Hessian that the pairs tell, on the free variables."""
-        S, Y = (self.S, self.Y) if rows is None else (self.S[:, rows], self.Y[:, rows])
-        q, alphas, scale = -g, [], None
-        factors = []
-        for s, y in zip(S[::-1], Y[::-1], strict=True):
-            y = y if free is None else y * free
-            sy = np.einsum("ij,ij->i", s, y)
-            rho = np.divide(1.0, sy, out=np.zeros_like(sy), where=sy > np.finfo(sy.dtype).tiny)
-            if scale is None:
-                scale = np.zeros_like(sy)
-            # the latest pair that counts tells the scale
-            yy = np.einsum("ij,ij->i", y, y)
-            scale = np.where((scale == 0) & (sy > 0) & (yy > 0), sy / np.where(yy > 0, yy, 1), scale)
+    def direction(self, g: np.ndarray, free: np.ndarray | None) -> np.ndarray:
+        """(a, d) -> (a, d): -H g, on the free variables as g is, with H the inverse Hessian that the pairs tell."""
+        q, scale, steps = -g, np.zeros(len(g), g.dtype), []
+        for s, y, counts in reversed(self.latest):
+            free_y = y if free is None else y * free
+            sy, yy = np.einsum("ij,ij->i", s, free_y), np.einsum("ij,ij->i", free_y, free_y)
+            counts = counts & (sy > np.finfo(sy.dtype).tiny)
+            rho = np.divide(1.0, sy, out=np.zeros_like(sy), where=counts)
+            np.divide(sy, yy, out=scale, where=counts & (scale == 0))  # the latest pair that counts tells the scale
             alpha = rho * np.einsum("ij,ij->i", s, q)
-            q = q - alpha[:, None] * y
-            alphas.append(alpha)
-            factors.append((s, y, rho))
-        if scale is not None:
-            q *= np.where(scale > 0, scale, 1.0)[:, None].astype(q.dtype)
-        for (s, y, rho), alpha in zip(factors[::-1], alphas[::-1], strict=True):
-            beta = rho * np.einsum("ij,ij->i", y, q)
-            q = q + (alpha - beta)[:, None] * s
-        return q if free is None else q * free
+            q -= alpha[:, None] * free_y
+            steps.append((s, y, rho, alpha))
+        q *= np.where(scale > 0, scale, 1)[:, None]
+        for s, y, rho, alpha in reversed(steps):
+            free_s = s if free is None else s * free
+            q += (alpha - rho * np.einsum("ij,ij->i", y, q))[:, None] * free_s
+        return q

@@ -145,7 +145,7 @@ class Weights(Preimage):
         if self.rule in FALLING:
             return 8 * m + 4 * space.width
         unknown = min(self._count() or m, m)
-        return 14 * m + (4 * PAIRS + 12) * unknown + 8 * space.width
+        return 14 * m + (2 * PAIRS + 14) * unknown + 8 * space.width
 
     def prepare(self, space: Space, referenced: bool) -> None:
         """Project the samples."""

@@ -96,7 +96,7 @@ class InputCriterion(Criterion):
     def error(self, model: Any, task: Task) -> float:
         """Return the mean squared error of the model's answer."""
         with warnings.catch_warnings():  # models that are far off are what a search is to find out
-            warnings.filterwarnings("ignore", message=r".*answers have a reliability below", category=UserWarning)
+            warnings.filterwarnings("ignore", ".*answers (have a reliability below|had not converged)", UserWarning)
             return task.error(self.answer(model, task))
 
     def answer(self, model: Any, task: Task) -> np.ndarray:

@@ -174,7 +174,7 @@ class GradientWay {
     target.expansion.at(z);
     this.square = target.squaredNorm(z);
     const start = this.rough ? this.roughStart(z) : this.bestSample(z);
-    const floor = 4 * this.spec.eps * (Math.abs(this.square) + distance.squaredNorm(start));
+    const { eps, spread } = this.spec, floor = 4 * eps * (Math.abs(this.square) + distance.squaredNorm(start) + 2 * spread);
     this.descent.begin(start, floor);
   }
 

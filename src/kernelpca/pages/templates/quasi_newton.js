@@ -1,10 +1,12 @@
 // Limited-memory BFGS with bounds, step for step as kernelpca.preimage.quasi_newton takes them, for one point. It can be
 // left after any step and taken up again, so that a picture can follow it.
-const PAIRS = 8; // curvature pairs that are remembered
+const PAIRS = 16; // curvature pairs that are remembered
 const DESCENT = 1e-4; // of the decrease that the slope promises, which a step must reach
 const HALVINGS = 25; // of a step before it counts as too small to matter
 const CURVED = 1e-10; // least cosine between step and change of slope for the pair to be used
-const TRIAL = 1e-3; // of a point's length: the first step, which shows the scale
+const TRIAL = 1e-3; // of a point's size: the first step, which shows the scale
+const LONGER = 2; // times that, and times again: steps after those that showed no positive curvature
+const LONGEST = 1 / TRIAL; // times in all, which makes the first step as long as the point
 const STUCK = 2; // searches that fail: with what is known of the curvature, and with the plain gradient
 const TINY = 2.2250738585072014e-308; // the least number with all its digits
 const QUIET = 2; // steps in a row that hardly decrease the value, after which a point is done
@@ -22,9 +24,10 @@ class Minimizer {
   }
 
   begin(start, floor) {
-    Object.assign(this, { floor, quiet: 0, stuck: 0, iterations: 0, done: false });
+    Object.assign(this, { floor, quiet: 0, stuck: 0, stretch: 1, iterations: 0, done: false });
     this.spare.push(...this.pairs.splice(0));
     this.x.set(start);
+    this.size = this.length(start) || 1; // the greatest length that the point has had
     this.f = this.evaluate(this.x, this.g);
   }
 
@@ -37,9 +40,10 @@ class Minimizer {
     const { x, g, slope, p, vectors, free } = this;
     if (free) vectors.markFree(x, g, free);
     for (let i = 0; i < slope.length; i += 1) slope[i] = free ? g[i] * free[i] : g[i];
+    this.size = Math.max(this.size, this.length(x));
     const steep = this.length(slope);
-    const finished = this.quiet >= QUIET || this.stuck >= STUCK || steep === 0 || this.iterations >= this.most;
-    if (finished) {
+    const finished = this.quiet >= QUIET || this.stuck >= STUCK || this.size * steep <= this.floor;
+    if (finished || this.iterations >= this.most) {
       this.done = true;
       return true;
     }
@@ -50,16 +54,15 @@ class Minimizer {
       this.aim();
     }
     const unknown = !this.pairs.some((pair) => pair.kept);
-    if (unknown) {
-      const factor = (TRIAL * (this.length(x) || 1)) / Math.max(steep, TINY);
-      for (let i = 0; i < p.length; i += 1) p[i] *= factor;
-    }
+    const factor = this.stretch * (unknown ? (TRIAL * this.size) / Math.max(steep, TINY) : 1);
+    if (factor !== 1) for (let i = 0; i < p.length; i += 1) p[i] *= factor;
     const value = this.search();
     const failed = value === null || !this.remember();
     if (failed) this.forget();
     const small = !failed && this.f - value <= Math.max(this.tol * Math.abs(value), this.floor);
     this.stuck = failed ? this.stuck + 1 + Number(unknown) : 0;
-    this.quiet = small && !unknown ? this.quiet + 1 : 0;
+    this.quiet = small && (!unknown || this.stretch >= LONGEST) ? this.quiet + 1 : 0;
+    this.stretch = failed || this.pairs.at(-1).kept ? 1 : Math.min(LONGER * this.stretch, LONGEST);
     if (!failed) {
       this.f = value;
       [this.x, this.tried] = [this.tried, this.x];
