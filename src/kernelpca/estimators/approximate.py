@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -37,6 +36,7 @@ from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.solution import Dual, leading_signs
 from kernelpca.tall import by_rows
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
+from kernelpca.warn import warn
 
 PILOT = 256  # rows whose mean is near that of all
 
@@ -260,9 +260,7 @@ def _warn_of_what_is_out_of_reach(decomposition: Decomposition, request: Request
     """Say so where a fraction of the variance was asked for that the features do not have."""
     rule, kept = request.components, float(decomposition.ratio.sum())
     if rule.kind == "fraction" and kept < rule.amount * (1 - 1e-6):
-        warnings.warn(
+        warn(
             f"n_components={rule.amount} asks for that part of the variance, and the features have {kept:.3g} of it: "
-            f"all {len(decomposition.eigenvalues)} components are kept. Take more landmarks or features.",
-            UserWarning,
-            stacklevel=7,
+            f"all {len(decomposition.eigenvalues)} components are kept. Take more landmarks or features."
         )

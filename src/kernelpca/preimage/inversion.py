@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -12,6 +11,7 @@ from kernelpca.preimage.protocol import Preimage, Target, check_bounds, clip
 from kernelpca.preimage.space import Space
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads
+from kernelpca.warn import warn
 
 BLOCK_ROWS = 512  # answers that are sought at a time, where memory allows
 UNRELIABLE = 0.1  # reliability below which the user is warned
@@ -62,7 +62,7 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     """Find inputs for scores Z (n, k) and judge them in feature space."""
     X, iterations, converged = _solve(method, space, Z, reference)
     distance, reliability = judge(space, X, Z)
-    _warn_of_unreliable(reliability, len(Z), 4)
+    _warn_of_unreliable(reliability, len(Z))
     return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
 
 
@@ -80,7 +80,7 @@ def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.nda
     deviations = np.sqrt(np.abs(model.eigenvalues) / space.n)
     unusual = (np.abs(Z) > UNUSUAL * deviations).any(axis=1)
     if unusual.any():
-        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z), 6)
+        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z))
     return _in_input_units(X, space, method)
 
 
@@ -128,13 +128,11 @@ def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray
     return clip(X, *check_bounds(method.bounds, X.shape[1], method))
 
 
-def _warn_of_unreliable(reliability: np.ndarray, n: int, depth: int) -> None:
-    """Warn the caller of an estimator's method, so many calls above."""
+def _warn_of_unreliable(reliability: np.ndarray, n: int) -> None:
+    """Warn of answers that stand for other scores than those asked for."""
     low = int((reliability < UNRELIABLE).sum())
     if low:
-        warnings.warn(
+        warn(
             f"{low} of {n} answers have a reliability below {UNRELIABLE}: no input was found whose scores are near "
-            "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which.",
-            UserWarning,
-            stacklevel=depth,
+            "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +13,7 @@ from kernelpca.solvers.certificate import Approximation, Certificate, find_clust
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 from kernelpca.solvers.watch import Progress, Watch, unit_of
+from kernelpca.warn import warn
 
 NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
 ORTHOGONAL = 1e-3  # what products of different vectors may be at most, if an answer is to be called good
@@ -202,7 +202,7 @@ def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.n
     )
     if indefinite == "raise":
         raise ValueError(text)
-    warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
+    warn(text, IndefiniteKernelWarning)
     return values
 
 
@@ -211,11 +211,10 @@ def warn_of_shares(values: np.ndarray, total: float, rounding: float) -> None:
     found = float(np.maximum(values, 0.0).sum())
     if found <= total + NEGLIGIBLE * found + len(values) * rounding:
         return
-    warnings.warn(
+    warn(
         f"There are negative eigenvalues: the {len(values)} found sum to {found:.3g}, and all of them to {total:.3g}. "
         "The kernel is not positive definite on this data: explained_variance_ratio_ are no parts of a whole, and "
         "squared distances from the subspace may be negative. Choose a positive definite kernel, or set the solver's "
         "indefinite='keep' if you know that.",
         IndefiniteKernelWarning,
-        stacklevel=6,
     )
