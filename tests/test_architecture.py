@@ -17,6 +17,7 @@ FOUNDATIONS = {
     "memory",
     "extras",
     "validation",
+    "warn",
     "progress",
     "metrics",
     "atomic",

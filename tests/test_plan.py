@@ -3,6 +3,7 @@
 import mmap
 import threading
 import time
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 import kernelpca.memory
 from kernelpca import KernelPCA
+from kernelpca.estimators.components import as_components
 from kernelpca.estimators.cost import (
+    SLOW_LAPACK,
     Rates,
     Shape,
     approximation_that_fits,
@@ -28,13 +32,13 @@ from kernelpca.estimators.cost import (
     widest,
 )
 from kernelpca.estimators.plan import Plan, _least, advise, make_plan
-from kernelpca.features import Nystrom
+from kernelpca.features import KernelSketch, Nystrom
 from kernelpca.gram import CallableGram, DenseGram
 from kernelpca.gram.budget import tile_size
 from kernelpca.kernels import RBF, Custom, Spectrum
 from kernelpca.memory import PeakMemory, parse_bytes, readable_bytes, resident_bytes
 from kernelpca.progress import readable_seconds
-from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Lbfgs, Randomized
+from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Lbfgs, Lobpcg, Randomized, Solver, as_solver
 from kernelpca.tiles import all_tiles, available_threads, share_out
 
 RATES = Rates(entries=1e8, flops=1e10)
@@ -56,6 +60,7 @@ shapes = st.builds(
     row_bytes=st.integers(1, 2000).map(lambda width: 8 * width),
     itemsize=st.sampled_from([4, 8]),
     definite=st.booleans(),
+    counted=st.booleans(),
 ).filter(lambda shape: shape.k <= shape.n)
 solvers = st.sampled_from(
     ["auto", "dense", "lanczos", "randomized", BlockKrylov(), BlockKrylov("variance"), BlockKrylov(landmarks=50)]
@@ -195,6 +200,125 @@ def test_readable_times():
     assert readable_seconds(0.0123) == "12 ms"
     assert readable_seconds(2.5) == "2.5 s"
     assert readable_seconds(600) == "10 min"
+
+
+# rules that say how many components to keep, but not before the spectrum is known
+
+
+DIGITS = load_digits().data[np.random.default_rng(0).permutation(1797)] / 16
+NOISE = np.random.default_rng(0).standard_normal((1000, 50))
+ASKED = [
+    *sorted(SOLVERS.keys() - {"dense"}),
+    Randomized(oversampling=5),
+    BlockKrylov(landmarks=0),
+    BlockKrylov("variance"),
+    Lobpcg(oversampling=0),
+    Lbfgs(memory=5),
+]
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """Each solver that was run, with the size of its question and the operations that it took."""
+    calls, solve = [], Solver.solve
+
+    def remember(self, gram, k, **options):
+        solution, n = solve(self, gram, k, **options), gram.shape[0]
+        columns = self.block_width(n, k, gram.entry_cost)
+        operations = 2.0 * n**2 * columns * solution.certificate.passes
+        if isinstance(self, Dense):
+            operations = SLOW_LAPACK * (4 / 3 + 4) * n**3
+        calls.append((self, k, operations))
+        return solution
+
+    monkeypatch.setattr(Solver, "solve", remember)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("rule", "n"),
+    [*product((0.5, 0.9, 0.99, ("relative", 0.02), None), (200, 500)), (0.5, 1000), (0.9, 1000)],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", [DIGITS, NOISE], ids=["digits", "noise"])
+def test_a_rule_costs_no_solver_much_more_than_the_best(rows, rule, n, solved):
+    """Or it hands over, and the plan says so and is that of the solver that was used last."""
+
+    def fit(solver):
+        solved.clear()
+        model = KernelPCA(rule, solver=solver).fit(rows[:n])
+        assert type(model.plan_.solver) is type(solved[-1][0])
+        return model, sum(operations for *_, operations in solved)
+
+    best, least = fit("auto")
+    least = min(least, fit("dense")[1])
+    for asked in ASKED:
+        model, operations = fit(asked)
+        assert operations <= 3 * least, asked
+        assert model.n_components_ == best.n_components_
+        handed = type(model.plan_.solver) is not type(as_solver(asked))
+        assert ("hands over" in model.plan_.reason) == handed
+        assert model.plan_.reason.startswith(f"{type(as_solver(asked)).__name__} was asked for")
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(shapes, st.sampled_from([Dense("keep"), *map(as_solver, ASKED)]), st.integers(10**7, 10**11))
+def test_who_takes_over(shape, asked, limit):
+    """Nobody where a number was asked for, nor from LAPACK; from other criteria LAPACK alone, which meets them all."""
+    asked = clone(asked).set_params(indefinite="keep")
+    plan, _ = plan_or_refusal(shape, asked, limit, 1e-4)
+    if plan is None:
+        return
+    handed = "hands over" in plan.reason
+    assert handed == (type(plan.solver) is not type(asked))
+    assert plan.solver.indefinite == "keep"
+    if handed:
+        assert not shape.counted
+        assert not isinstance(asked, Dense)
+        assert isinstance(plan.solver, Dense) or plan.solver.criterion == asked.criterion
+        if not isinstance(plan.solver, Dense):
+            assert shape.n <= 2000
+    elif not shape.counted:
+        best = make_plan(shape, "auto", limit, 1e-4).solver
+        assert isinstance(asked, Dense) or not isinstance(best, Dense)
+
+
+def test_a_flat_spectrum_is_not_tried_by_doubling(solved):
+    """No eigenvalue is larger than the last one found, so that the next try begins where a fraction may be reached."""
+    KernelPCA(0.9).fit(NOISE)
+    assert [k for _, k, _ in solved] == [32, 1000]
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=50), st.floats(0.01, 0.99), st.data())
+def test_no_fewer_can_do_than_the_next_try_has(values, fraction, data):
+    values = np.sort(values)[::-1]
+    rule, found = as_components(fraction, 50), data.draw(st.integers(1, len(values)))
+    enough = rule.select(values, values.sum(), 0.0, len(values))
+    if rule.select(values[:found], values.sum(), 0.0, len(values)) is None:
+        assert found < rule.least(values[:found], values.sum()) <= enough + 1e-9 * len(values)
+
+
+@pytest.mark.parametrize("criterion", ["residual", "variance", "certified"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_lapack_after_passes_in_float32_is_as_exact_as_ever(criterion, weighted, monkeypatch):
+    monkeypatch.setattr("kernelpca.solvers.block_krylov.LARGE", 100)  # rows from which scores are found in float32
+    monkeypatch.setattr("kernelpca.estimators.plan.EASY", 100)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 400) if weighted else None
+    asked = KernelPCA(0.99, kernel=RBF(0.05), solver=BlockKrylov(criterion)).fit(DIGITS[:400], sample_weight=weights)
+    exact = KernelPCA(0.99, kernel=RBF(0.05), solver="dense").fit(DIGITS[:400], sample_weight=weights)
+    assert asked.plan_.reason.startswith("BlockKrylov was asked for, and hands over")
+    np.testing.assert_allclose(asked.eigenvalues_, exact.eigenvalues_, rtol=1e-10)
+    assert asked.certificate_.rounding == pytest.approx(exact.certificate_.rounding, rel=0.1)
+
+
+def test_features_hand_over_too():
+    for approximation in (Nystrom(300), KernelSketch(150)):
+        solver = "randomized" if isinstance(approximation, Nystrom) else "auto"
+        model = KernelPCA(0.9, approximation=approximation, solver=solver).fit(NOISE[:300])
+        assert isinstance(model.plan_.solver, Dense)
+        assert "was asked for, and hands over" in model.plan_.reason
+        assert model.explained_variance_ratio_.sum() >= 0.9
 
 
 # what a fit costs
@@ -588,3 +712,6 @@ def test_bytes_for_a_person_can_be_given_back():
 def test_parameters_are_checked_before_a_plan_is_made(changes, match):
     with pytest.raises(ValueError, match=match):
         KernelPCA(2).set_params(**changes).fit(X[:300])
+    if "ncv" not in match:  # which is about the number of components
+        with pytest.raises(ValueError, match=match):  # also by a solver that would hand over
+            KernelPCA(0.9).set_params(**changes).fit(X[:300])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelpca.cli.models import columns_of
 from kernelpca.cli.words import bar
+from kernelpca.warn import warn
 
 if TYPE_CHECKING:
     from kernelpca.io import Table
@@ -84,12 +84,10 @@ def warn_of_scales(path: Path, table: Table) -> None:
     most, total = int(variances.argmax()), float(variances.sum())
     if variances[most] > DECIDES * total:
         name = f"column {most}" if table.columns is None else table.columns[most]
-        warnings.warn(
+        warn(
             f"{name} has {variances[most] / total:.1%} of all variance in {path}, so that it alone nearly decides "
             "which rows are alike. If columns have different units bring them to one scale first: divide each by its "
-            f"standard deviation. Or leave it out: --exclude {quote(name.removeprefix('column '))}.",
-            UserWarning,
-            stacklevel=2,
+            f"standard deviation. Or leave it out: --exclude {quote(name.removeprefix('column '))}."
         )
 
 

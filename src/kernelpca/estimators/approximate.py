@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -38,6 +37,7 @@ from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.solution import Dual, leading_signs, say_rounded
 from kernelpca.tall import by_rows
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
+from kernelpca.warn import warn
 
 PILOT = 256  # rows whose mean is near that of all
 
@@ -197,7 +197,7 @@ def assemble(
     if type(certificate) is Certificate and certificate.satisfied:
         certificate = certificate.rounded_to(mapped.rounding(float(values.max(initial=0.0))), values)
         if not certificate.satisfied:
-            warnings.warn(say_rounded(certificate, mapped.dtype), ConvergenceWarning, stacklevel=7)
+            warn(say_rounded(certificate, mapped.dtype), ConvergenceWarning)
     residuals = pad(found.certificate.residuals, missing)
     decomposition = Decomposition(
         features=folded.features,
@@ -266,9 +266,7 @@ def _warn_of_what_is_out_of_reach(decomposition: Decomposition, request: Request
     """Say so where a fraction of the variance was asked for that the features do not have."""
     rule, kept = request.components, float(decomposition.ratio.sum())
     if rule.kind == "fraction" and kept < rule.amount * (1 - 1e-6):
-        warnings.warn(
+        warn(
             f"n_components={rule.amount} asks for that part of the variance, and the features have {kept:.3g} of it: "
-            f"all {len(decomposition.eigenvalues)} components are kept. Take more landmarks or features.",
-            UserWarning,
-            stacklevel=7,
+            f"all {len(decomposition.eigenvalues)} components are kept. Take more landmarks or features."
         )

@@ -31,7 +31,12 @@ class Components:
     @property
     def count(self) -> int | None:
         """The number of components, where it is fixed."""
-        return int(self.amount) if self.kind == "count" else None
+        return int(self.amount) if self.is_count else None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the number is fixed."""
+        return self.kind == "count"
 
     def first_guess(self, n: int) -> int:
         """Return how many eigenpairs to ask for at first."""
@@ -60,6 +65,13 @@ class Components:
         if self.kind == "positive" or positive < len(values) or len(values) == n:
             return positive
         return None
+
+    def least(self, values: np.ndarray, total: float) -> int:
+        """(k,) largest eigenvalues that are too few -> how many are needed at least, as none after them is larger."""
+        if self.kind != "fraction":
+            return len(values) + 1
+        missing = self.amount * total - float(np.maximum(values, 0.0).sum())
+        return len(values) + int(np.ceil(missing / values[-1]))
 
 
 def as_components(given: Any, n: int) -> Components:

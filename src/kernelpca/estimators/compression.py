@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -25,6 +24,7 @@ from kernelpca.progress import Done
 from kernelpca.solvers.certificate import Compression
 from kernelpca.tiles import one_blas_thread
 from kernelpca.validation import as_generator
+from kernelpca.warn import warn
 
 TOL = 0.01  # when neither an error nor a number of anchors is asked for
 SAME = 1e-3  # relative difference of variances up to which the anchors are the training rows
@@ -99,12 +99,10 @@ def compress(
             search = Search(expansion_of(model, anchors), movable, old.W.dtype, rng, n_anchors, done)
             found = search.with_anchors(n_anchors) if n_anchors else search.within(tol)
         if found is None and not n_anchors:
-            warnings.warn(
+            warn(
                 f"All {n} anchors are kept: fewer do not hold {k} components to within tol={tol:.2g}, for the spectrum "
                 "decays too slowly. Raise tol, ask for fewer components, or say how many anchors you can afford "
-                "(n_anchors=...).",
-                UserWarning,
-                stacklevel=3,
+                "(n_anchors=...)."
             )
         return assemble(model, anchors, found)
 

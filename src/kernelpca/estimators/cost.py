@@ -44,6 +44,8 @@ class Shape:
         Whether landmarks can be a start.
     single : bool
         Whether float64 data is worked on in float32.
+    counted : bool
+        Whether k is what was asked for, and not a guess at what a rule will keep.
     """
 
     n: int
@@ -53,6 +55,7 @@ class Shape:
     definite: bool = True
     cheap_columns: bool = True
     single: bool = False
+    counted: bool = True
 
     def for_solver(self, solver: Solver, tol: float) -> Shape:
         """Return the same, worked on in the precision that the solver chooses."""

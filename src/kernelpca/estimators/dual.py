@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from kernelpca.solvers import Dca, Solution, Solver, as_solver
 from kernelpca.solvers.sparsity import find_epsilon, zero_rows
 from kernelpca.solvers.watch import Watch
 from kernelpca.tiles import one_blas_thread
+from kernelpca.warn import warn
 
 ARRAYS = 28  # of the size of the dual variable, that a solver holds at most
 
@@ -206,7 +206,7 @@ def check_left(solution: Solution, objective: Objective, scores: np.ndarray, spa
         text += ". Take a smaller one, or ask for fewer components."
         if rank == 0:
             raise ValueError(text)
-        warnings.warn(text, UserWarning, stacklevel=8)
+        warn(text)
 
 
 def say_how_sparse(reached: float, wanted: float, n: int, settled: bool) -> None:
@@ -217,8 +217,4 @@ def say_how_sparse(reached: float, wanted: float, n: int, settled: bool) -> None
             if settled
             else "the search for epsilon did not settle. Raise the solver's max_iter, or give epsilon."
         )
-        warnings.warn(
-            f"sparsity={wanted:.3g} was asked for, and {reached:.3g} of the rows are left out: {why}",
-            UserWarning,
-            stacklevel=8,
-        )
+        warn(f"sparsity={wanted:.3g} was asked for, and {reached:.3g} of the rows are left out: {why}")

@@ -165,7 +165,15 @@ def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) ->
 def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
     """Return how a given matrix would be decomposed."""
     k = request.components.first_guess(gram.shape[0]) if k is None else k
-    shape = Shape(gram.shape[0], k, 0, gram.dtype.itemsize, gram.positive_definite, gram.cheap_columns)
+    shape = Shape(
+        gram.shape[0],
+        k,
+        0,
+        gram.dtype.itemsize,
+        gram.positive_definite,
+        gram.cheap_columns,
+        counted=request.components.is_count,
+    )
     return make_plan(shape, request.solver, request.memory_limit, request.tol, given=True)
 
 
@@ -202,7 +210,8 @@ def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
 
 def shape_of(kernel: Kernel, X: Rows, k: int, request: Request) -> Shape:
     """Return the size of the problem."""
-    return Shape(n_rows(X), k, row_bytes(X), dtype_of(X).itemsize, _positive(kernel, request.center))
+    positive, counted = _positive(kernel, request.center), request.components.is_count
+    return Shape(n_rows(X), k, row_bytes(X), dtype_of(X).itemsize, positive, counted=counted)
 
 
 def _positive(kernel: Kernel, center: bool) -> bool:
@@ -324,13 +333,15 @@ def solve_for(
         if isinstance(plan.solver, Dense) and rule.kind in ("fraction", "relative"):
             k = n  # LAPACK reduces the whole matrix anyway: once is enough
             plan = plan_for(k)
+            if start is not None:  # passes in float32 may have left a mean that is not exact enough for LAPACK
+                gram.matmat(start[:, :1])
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **request.options)
         if solution.enough or solution.stopped:
             level, dtype = solution.certificate.rounding, solution.vectors.dtype
             noise = zero_level(solution.values, level, dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan
-        k, start = min(2 * k, n), solution.vectors
+        k, start = min(max(2 * k, rule.least(solution.values, total())), n), solution.vectors
         plan = plan_for(k)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from kernelpca.estimators.cost import Rates, Shape
 from kernelpca.estimators.exact import Request
 from kernelpca.estimators.layout import Layout
-from kernelpca.estimators.plan import Plan, make_plan
+from kernelpca.estimators.plan import GIVEN, Plan, make_plan
 from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap
 from kernelpca.gram import Gram
@@ -66,15 +66,18 @@ def check_count(request: Request, r: int, what: str) -> None:
 
 def plan_features(layout: Layout, name: str, size: int, k: int, request: Request, rates: Rates | None = None) -> Plan:
     """Return the plan of a fit of k components through features whose smaller matrix has this size."""
-    shape = Shape(size, min(k, size), 0, 8)
+    shape = Shape(size, min(k, size), 0, 8, counted=request.components.is_count)
     inner = make_plan(shape, request.solver, request.memory_limit, request.tol, given=True)
     matrix = "Gram matrix" if layout.through_gram else "covariance"
+    by = type(inner.solver).__name__
+    if not (isinstance(request.solver, str) and request.solver == "auto"):
+        by += f" ({inner.reason.removesuffix(GIVEN)})"
     sums = f"; the sums that {layout.chunks} chunks move are {readable_bytes(8 * layout.r**2)} each"
     return replace(
         inner,
         path="features",
         reason=(
-            f"{name}; their {matrix}, {size} x {size}, is decomposed with {type(inner.solver).__name__}; features are "
+            f"{name}; their {matrix}, {size} x {size}, is decomposed with {by}; features are "
             f"made for {layout.rows} rows at a time in {layout.dtype}{sums if layout.chunks else ''}"
         ),
         predicted_bytes=layout.bytes + inner.predicted_bytes,

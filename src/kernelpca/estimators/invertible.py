@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from kernelpca.remote import as_remote, is_remote
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.watch import Callback
 from kernelpca.validation import as_generator, check_numbers, check_reference, check_scores
+from kernelpca.warn import warn
 
 LAYER = ("n_components", "gamma", "n_features", "ridge", "form", "sampling", "branch", "center")
 N_FEATURES = 512  # when none are asked for, or two for each column if that is more
@@ -268,11 +268,9 @@ class InvertibleKernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerM
         frequencies = features.size_of(0) // (2 if given["form"] == "paired" else 1)
         if frequencies < d:
             pairs = " ('paired': half as many frequencies)" if given["form"] == "paired" else ""
-            warnings.warn(
+            warn(
                 f"n_features={r}{pairs} is too few for {d} columns: what they do not see of a sample comes back as the "
-                f"mean of the training rows. Give at least {r // frequencies * d}, better twice that, or None.",
-                UserWarning,
-                stacklevel=4,
+                f"mean of the training rows. Give at least {r // frequencies * d}, better twice that, or None."
             )
         return KernelPCA(
             given["n_components"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -36,6 +35,7 @@ from kernelpca.solvers import as_solver
 from kernelpca.solvers.solution import warn_of_shares
 from kernelpca.solvers.watch import Callback
 from kernelpca.validation import as_generator, check_common, check_numbers, check_weights
+from kernelpca.warn import warn
 
 
 def knows_own_similarity(estimator: KernelPCA) -> bool:
@@ -342,11 +342,9 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         self.certificate_ = decomposition.certificate
         self.plan_ = fitted.plan
         if not decomposition.eigenvalues.any() and decomposition.total <= decomposition.certificate.rounding * n:
-            warnings.warn(
+            warn(
                 "All samples are the same point in feature space: there is no variance to find. Check the data, or the "
-                "kernel's parameters (a gamma far too small makes all points alike).",
-                UserWarning,
-                stacklevel=4,
+                "kernel's parameters (a gamma far too small makes all points alike)."
             )
         if not decomposition.positive_definite and fitted.plan.solver.indefinite not in ("keep", "clip"):
             warn_of_shares(self.eigenvalues_, decomposition.total, decomposition.certificate.rounding)

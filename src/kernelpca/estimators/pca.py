@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -35,6 +34,7 @@ from kernelpca.solvers import Dense
 from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import blocks
 from kernelpca.validation import as_generator, check_common, check_numbers, check_scores, check_weights
+from kernelpca.warn import warn
 
 METHODS = ("auto", "svd", "covariance", "dot", "downsample", "project")
 TIMED = 2**22  # numbers in X from which measuring memory costs little beside the fit
@@ -347,11 +347,7 @@ class PCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.certificate_ = axes.certificate
         self.method_ = axes.plan.path
         if not axes.values.any():
-            warnings.warn(
-                "All samples are the same point: there is no variance to find. Check the data.",
-                UserWarning,
-                stacklevel=5,
-            )
+            warn("All samples are the same point: there is no variance to find. Check the data.")
 
     @property
     def _n_features_out(self) -> int:

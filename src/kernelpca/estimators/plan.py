@@ -22,13 +22,15 @@ from kernelpca.estimators.cost import (
 )
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.progress import readable_seconds
-from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
+from kernelpca.solvers import BlockKrylov, Dca, Dense, Lanczos, Lbfgs, Lobpcg, Randomized, Solver, as_solver
+from kernelpca.solvers.lanczos import EASY
 from kernelpca.tiles import TILE
 
 SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
 MANY, MANY_SQUARE = 20, 8  # from this part of all components on LAPACK is faster than block Krylov, or than ARPACK
 GIVEN = "; the matrix was given"
+WIDE = (BlockKrylov, Dca, Lbfgs, Lobpcg, Randomized)  # solvers whose passes have a column for each component
 TIGHTEST = 4  # blocks of a basis that is still worth having
 
 
@@ -120,8 +122,7 @@ def make_plan(
         The speed of this machine, for a prediction of the time.
     """
     limit = granted_bytes(memory_limit)
-    chosen, why = _choose_solver(shape, solver, limit, given)
-    chosen.check_parameters(tol)
+    chosen, why = _choose_solver(shape, solver, limit, tol, given)
     if isinstance(chosen, Dense):
         needed = dense_bytes(shape.n, shape.k, 0 if given else shape.matrix)
         if needed > limit:
@@ -139,7 +140,7 @@ def make_plan(
 
 def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> Plan:
     """Return the plan with what would change with more memory or another target; `solver` is what was asked for."""
-    wished = _choose_solver(shape, solver, plan.memory_limit, given=plan.path == "given")[0]
+    wished = _choose_solver(shape, solver, plan.memory_limit, tol, given=plan.path == "given")[0]
     notes = []
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
     if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
@@ -168,12 +169,34 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     return replace(plan, advice=tuple(notes))
 
 
-def _choose_solver(shape: Shape, solver: Any, limit: int, given: bool) -> tuple[Solver, str]:
+def _choose_solver(shape: Shape, solver: Any, limit: int, tol: float, given: bool) -> tuple[Solver, str]:
     """Return the solver and the beginning of the reason."""
+    best, why = _best_solver(shape, limit, given)
+    auto = isinstance(solver, str) and solver == "auto"
+    asked = best if auto else clone(as_solver(solver))
+    asked.check_parameters(tol)
+    if auto:
+        return best, why
+    name = f"{type(asked).__name__} was asked for"
+    if shape.counted or not _takes_over(best, asked, shape.n):
+        return asked, name
+    best = best.set_params(indefinite=asked.indefinite)
+    return best, f"{name}, and hands over, as it is slow at finding how many components are enough: {why}"
+
+
+def _takes_over(best: Solver, asked: Solver, n: int) -> bool:
+    """Whether the best solver is to do what another was asked for, where more and more components are tried.
+
+    LAPACK does wherever components have become many. On few rows it is not worth it to begin with wide blocks either.
+    """
+    if isinstance(best, Dense) or isinstance(asked, Dense):
+        return not isinstance(asked, Dense)
+    return n <= EASY and type(asked) in WIDE and type(asked) is not type(best) and asked.criterion == best.criterion
+
+
+def _best_solver(shape: Shape, limit: int, given: bool) -> tuple[Solver, str]:
+    """Return the solver that is likely to be fastest, and why."""
     n, k = shape.n, shape.k
-    if not (isinstance(solver, str) and solver == "auto"):
-        chosen = clone(as_solver(solver))
-        return chosen, f"{type(chosen).__name__} was asked for"
     few, many = n <= SMALL, (MANY_SQUARE if n <= SQUARE else MANY) * k >= n
     if (few or many) and dense_bytes(n, k, 0 if given else shape.matrix) <= limit:
         why = f"{n} rows are few" if few else f"{k} of {n} possible components are many"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from kernelpca.kernels.custom import Precomputed
 from kernelpca.objectives import Huber
 from kernelpca.quantile import limit_between, quantile
 from kernelpca.solvers.watch import Callback
+from kernelpca.warn import warn
 
 HALF = 0.5  # of a row: where all count less, kappa is taken for too small
 RESIDUE = 1000  # eps of the squared distances from the mean: residuals below it are rounding
@@ -176,12 +176,10 @@ class RobustKernelPCA(OutlierMixin, DualKernelPCA):
         limited = np.minimum(dual.shares, 1.0)
         self.outlier_weights_ = training.spread(limited)
         if limited.max() < HALF and self.norm != "fro":
-            warnings.warn(
+            warn(
                 f"kappa={self.kappa_:.4g} takes all {len(limited)} rows for outliers: none counts by more than "
                 f"{limited.max():.2g}, and a smaller kappa would change little more than a factor. Raise it; it "
-                f"limits nothing from {self.kappa_max_:.4g} on.",
-                UserWarning,
-                stacklevel=4,
+                f"limits nothing from {self.kappa_max_:.4g} on."
             )
         self.__dict__.pop("offset_", None)  # of an earlier fit
         if isinstance(self.kernel_, Precomputed):

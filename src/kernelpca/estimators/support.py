@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from kernelpca.gram import CenteredGram, Gram
 from kernelpca.solvers.block_krylov import LARGE
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.solution import leading_signs
+from kernelpca.warn import warn
 
 STEPS = 100  # products that fitting the mean may take
 LOST = 1e-8  # squared length of a direction about the fitted mean, below which it is none
@@ -64,12 +64,10 @@ class Support:
         """Return a dual certificate with what fitting the mean cost."""
         size = float(np.sqrt(np.square(self.scores).sum(axis=1).mean()))
         if self.score_error > size:
-            warnings.warn(
+            warn(
                 f"The mean cannot be fitted well on the {len(self.rows)} rows that are kept: it is off by "
                 f"{self.center_error:.2g} in feature space, and scores, of length {size:.2g} on average, may be off by "
-                f"{self.score_error:.2g}. Keep more rows (a smaller sparsity or epsilon), or set center=False.",
-                UserWarning,
-                stacklevel=9,
+                f"{self.score_error:.2g}. Keep more rows (a smaller sparsity or epsilon), or set center=False."
             )
         return replace(
             certificate,

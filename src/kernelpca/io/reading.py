@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from kernelpca.io.protocol import BadFile, Reader, check_file
 from kernelpca.io.table import Table
 from kernelpca.memory import granted_bytes
 from kernelpca.progress import Done
+from kernelpca.warn import warn
 
 FORMATS: dict[str, type[Reader]] = {
     ".npy": Npy,
@@ -107,7 +107,7 @@ def reader_of(
         raise BadFile(f"{path} has {reader.shape[0]} rows of {reader.shape[1]} columns: there is nothing to work on.")
     if isinstance(reader, Csv):
         for doubt in reader.doubts():
-            warnings.warn(doubt, UserWarning, stacklevel=3)
+            warn(doubt)
         offsets, edges = reader.index
         reader = replace(reader, offsets=offsets, edges=edges)
     return reader

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -13,6 +12,7 @@ from kernelpca.preimage.protocol import Preimage, Target, check_bounds, clip
 from kernelpca.preimage.space import Space
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads
+from kernelpca.warn import warn
 
 BLOCK_ROWS = 512  # answers that are sought at a time, where memory allows
 UNRELIABLE = 0.1  # reliability below which the user is warned
@@ -63,8 +63,8 @@ def invert(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray 
     """Find inputs for scores Z (n, k) and judge them in feature space."""
     X, iterations, converged = _solve(method, space, Z, reference)
     distance, reliability = judge(space, X, Z)
-    _warn_of_unfinished(method, iterations, converged, 4)
-    _warn_of_unreliable(reliability, len(Z), 4)
+    _warn_of_unfinished(method, iterations, converged)
+    _warn_of_unreliable(reliability, len(Z))
     return Inversion(_in_input_units(X, space, method), distance, reliability, iterations, converged, repr(method))
 
 
@@ -78,12 +78,12 @@ def joined(parts: Sequence[Inversion]) -> Inversion:
 def find_points(method: Preimage, space: Space, Z: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
     """(n, k) -> (n, d): inputs for scores; only those for unusual scores are judged, to warn of them."""
     X, iterations, converged = _solve(method, space, Z, reference)
-    _warn_of_unfinished(method, iterations, converged, 6)
+    _warn_of_unfinished(method, iterations, converged)
     model = space.decomposition
     deviations = np.sqrt(np.abs(model.eigenvalues) / space.n)
     unusual = (np.abs(Z) > UNUSUAL * deviations).any(axis=1)
     if unusual.any():
-        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z), 6)
+        _warn_of_unreliable(judge(space, X[unusual], Z[unusual])[1], len(Z))
     return _in_input_units(X, space, method)
 
 
@@ -131,8 +131,8 @@ def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray
     return clip(X, *check_bounds(method.bounds, X.shape[1], method))
 
 
-def _warn_of_unfinished(method: Preimage, iterations: np.ndarray, converged: np.ndarray, depth: int) -> None:
-    """Warn the caller of an estimator's method, so many calls above; a tolerance of zero asks for all the steps."""
+def _warn_of_unfinished(method: Preimage, iterations: np.ndarray, converged: np.ndarray) -> None:
+    """Warn of answers that had not converged; a tolerance of zero asks for all the steps."""
     left = int((~converged).sum())
     if not left or getattr(method, "tol", 0) == 0:
         return
@@ -142,21 +142,18 @@ def _warn_of_unfinished(method: Preimage, iterations: np.ndarray, converged: np.
         advice = f"{spent} took all steps that max_iter={most} allows: raise it, as in {name}(max_iter={10 * most})."
     else:
         advice = "More steps would not help: try another method, such as preimage='ridge'."
-    warnings.warn(
+    warn(
         f"{left} of {len(converged)} answers had not converged when {name} stopped; invert(Z).converged tells which. "
         + advice,
         ConvergenceWarning,
-        stacklevel=depth,
     )
 
 
-def _warn_of_unreliable(reliability: np.ndarray, n: int, depth: int) -> None:
-    """Warn the caller of an estimator's method, so many calls above."""
+def _warn_of_unreliable(reliability: np.ndarray, n: int) -> None:
+    """Warn of answers that stand for other scores than those asked for."""
     low = int((reliability < UNRELIABLE).sum())
     if low:
-        warnings.warn(
+        warn(
             f"{low} of {n} answers have a reliability below {UNRELIABLE}: no input was found whose scores are near "
-            "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which.",
-            UserWarning,
-            stacklevel=depth,
+            "those asked for. Scores far outside the training range have none; invert(Z).reliability tells which."
         )

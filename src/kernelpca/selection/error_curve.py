@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -17,6 +16,7 @@ from kernelpca.selection.family import Family, check_estimator, label, largest_s
 from kernelpca.selection.folds import check_rows, divide, divisions, splitter
 from kernelpca.selection.steps import counted
 from kernelpca.validation import as_generator
+from kernelpca.warn import warn
 
 FEWEST = "one_std_error"
 ROUNDING = 1e-12  # of the baseline: errors that differ by less are equal
@@ -219,11 +219,9 @@ def error_curve(
         )
     left_out = sorted(set(asked or ()) - set(shared))
     if left_out:
-        warnings.warn(
+        warn(
             f"components={left_out} are not looked at: the model has no more than {max(shared)} in every fold: rows, "
-            "features or the rank of the matrix allow no more. Ask for fewer.",
-            UserWarning,
-            stacklevel=2,
+            "features or the rank of the matrix allow no more. Ask for fewer."
         )
     per_fold = np.array([[errors[k] for k in shared] for errors in found])
     rule = "minimum" if stopped_early(rule, len(found)) else rule
@@ -243,11 +241,9 @@ def stopped_early(rule: Any, folds: int) -> bool:
     """Whether there are too few folds for a rule, as a callback has stopped; warn if so."""
     if not (isinstance(rule, str) and rule == FEWEST and folds < 2):
         return False
-    warnings.warn(
+    warn(
         f"rule={rule!r} needs a standard error, and the callback has stopped after one fold: the lowest error is taken "
-        'instead (rule="minimum").',
-        UserWarning,
-        stacklevel=4,
+        'instead (rule="minimum").'
     )
     return True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from kernelpca.selection.folds import check_rows, divide, divisions, splitter
 from kernelpca.selection.steps import counted
 from kernelpca.selection.trials import Found, Trial, try_all
 from kernelpca.validation import as_generator, check_numbers
+from kernelpca.warn import warn
 
 
 def _offers(name: str) -> Any:
@@ -242,11 +242,9 @@ def _tell_left_out(asked: list[int] | None, tried: np.ndarray) -> None:
     """Warn of numbers of components that were asked for, and could not be tried."""
     left_out = [k for k in asked or [] if k not in tried]
     if left_out:
-        warnings.warn(
+        warn(
             f"n_components={left_out} is more than some fold has rows or features for, and was not tried: give at most "
-            "as many as the smallest fold can have, or other folds (cv).",
-            UserWarning,
-            stacklevel=4,
+            "as many as the smallest fold can have, or other folds (cv)."
         )
 
 

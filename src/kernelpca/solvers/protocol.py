@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -17,6 +16,7 @@ from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.solution import Ritz, Solution, certify, leading, say_rounded, treat_negative
 from kernelpca.solvers.watch import Callback, Watch
 from kernelpca.tiles import one_blas_thread
+from kernelpca.warn import warn
 
 Keep = Callable[[np.ndarray, float, np.dtype], int | None]
 
@@ -173,7 +173,7 @@ class Solver(Part, ABC):
         else:
             text += f"Raise {self.advice}, or tol"
             text += "." if self.any_objective else ", or use solver='dense' if the matrix fits in memory."
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        warn(text, ConvergenceWarning)
 
 
 def fits_into(largest: float, n: int, dtype: np.dtype) -> bool:

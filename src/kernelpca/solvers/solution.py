@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +21,7 @@ from kernelpca.solvers.certificate import (
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
 from kernelpca.solvers.rayleigh_ritz import residual_matrix
 from kernelpca.solvers.watch import Progress, Watch, unit_of
+from kernelpca.warn import warn
 
 NEGLIGIBLE = 1e-5  # of the largest eigenvalue: negative ones smaller than this are noise, as in scikit-learn
 BLURRED = 100  # eps of the entries: errors of them beyond what is usual, which every component has to stand
@@ -215,7 +215,7 @@ def treat_negative(values: np.ndarray, rounding: float, indefinite: str) -> np.n
     )
     if indefinite == "raise":
         raise ValueError(text)
-    warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
+    warn(text, IndefiniteKernelWarning)
     return values
 
 
@@ -234,11 +234,10 @@ def warn_of_shares(values: np.ndarray, total: float, rounding: float) -> None:
     found = float(np.maximum(values, 0.0).sum())
     if found <= total + NEGLIGIBLE * found + len(values) * rounding:
         return
-    warnings.warn(
+    warn(
         f"There are negative eigenvalues: the {len(values)} found sum to {found:.3g}, and all of them to {total:.3g}. "
         "The kernel is not positive definite on this data: explained_variance_ratio_ are no parts of a whole, and "
         "squared distances from the subspace may be negative. Choose a positive definite kernel, or set the solver's "
         "indefinite='keep' if you know that.",
         IndefiniteKernelWarning,
-        stacklevel=6,
     )
