@@ -25,8 +25,9 @@ from kernelpca.kernels import (
     Polynomial,
     RationalQuadratic,
 )
-from kernelpca.kernels.base import origin_of, values_of
+from kernelpca.kernels.base import values_of
 from kernelpca.kernels.differences import WORTH, pair_distances
+from kernelpca.kernels.origin import origin_of
 from kernelpca.kernels.products import squared_distances
 
 extended = pytest.mark.skipif(not EXTENDED, reason="the truth needs numpy.longdouble to be wider than float64")

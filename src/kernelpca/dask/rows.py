@@ -15,7 +15,8 @@ import numpy as np
 
 from kernelpca.dask.cluster import run, send, total_threads
 from kernelpca.io.table import frame_of
-from kernelpca.kernels.base import rows_looked_at, spread_numbers
+from kernelpca.kernels.base import spread_numbers
+from kernelpca.kernels.origin import rows_looked_at
 from kernelpca.remote import RemoteRows
 
 FAN_IN = 8  # results that are merged by one task

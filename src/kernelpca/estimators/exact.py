@@ -22,7 +22,8 @@ from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows, origin_of
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.origin import fits_single, origin_of
 from kernelpca.memory import PeakMemory
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense

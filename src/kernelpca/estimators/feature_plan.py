@@ -14,7 +14,8 @@ from kernelpca.features.nystrom import Nystrom
 from kernelpca.features.protocol import FeatureMap
 from kernelpca.gram import Gram
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows, origin_of, spread_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_rows
+from kernelpca.kernels.origin import fits_single, origin_of
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.block_krylov import LARGE, SINGLE

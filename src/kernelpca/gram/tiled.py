@@ -12,7 +12,8 @@ from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, fits_single, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.origin import fits_single
 from kernelpca.memory import blaming_the_function
 from kernelpca.progress import Done
 from kernelpca.remote import RemoteRows

@@ -14,7 +14,7 @@ from kernelpca.kernels.slopes import COMBINED, WITH_DISTANCE, WITH_PRODUCT, WITH
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
 from kernelpca.remote import RemoteRows, gathered
-from kernelpca.tiles import TILE, all_tiles, blocks, half_tiles, share_out
+from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
 
 if TYPE_CHECKING:
     from kernelpca.kernels.algebra import Normalized
@@ -28,8 +28,6 @@ PARTS = 3  # that a small matrix is cut into, each way
 WHOLE = 256  # rows up to which it is not
 FORGIVEN = 8  # eps of squared lengths that a difference of them may be off by
 ENTRY = 10  # eps of the largest that kernel values may be off by without being called wrong
-MANY = 4096  # rows that are not copied without need
-LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 257)  # numbers that tell where rows lie, and of how many rows
 
 
 class Kernel(Part, ABC):
@@ -152,6 +150,8 @@ class Kernel(Part, ABC):
         The matrix is filled tile by tile on all cores, in the dtype of the input.
         """
         X = self.check(X)
+        from kernelpca.kernels.origin import origin_of, shifted
+
         if Y is None:
             return self.matrix(shifted(X, origin_of(self, X, center=False)), threads)
         workers = threads if self.parallel else 1
@@ -302,90 +302,6 @@ def spread_rows(X: Rows, most: int = 1000) -> Rows:
 def spread_numbers(n: int, most: int) -> np.ndarray:
     """Return at most `most` of n row numbers, spread evenly."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
-
-
-def rows_looked_at(d: int) -> int:
-    """Return how many rows of d numbers tell where rows lie."""
-    return int(np.clip(LOOKED_AT // max(d, 1), *LOOKED_AT_ROWS))
-
-
-def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
-    """(n, d) -> (d,): what can be taken off all rows without changing anything but the digits that are lost.
-
-    The median of some rows: a few rows far away drag the mean along, and the digits of all others would be lost. It is
-    rounded as the largest numbers are, so that these lose nothing. None where a shift would change something, or cost
-    more than it saves: many rows, and a median no longer than rows differ from it; or rows much nearer to zero.
-    """
-    numbers = isinstance(X, np.ndarray | RemoteRows) and X.ndim == 2
-    if not (numbers and len(X) and (kernel.stationary or (center and kernel.movable))):
-        return None
-    sample = X[spread_numbers(len(X), rows_looked_at(X.shape[1]))]
-    low, high = X.ranges() if isinstance(X, RemoteRows) else (X.min(axis=0), X.max(axis=0))
-    with np.errstate(over="ignore", invalid="ignore"):
-        grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
-        middle = (np.round(np.median(sample, axis=0) / grid) * grid).astype(X.dtype)
-        if not np.isfinite(middle).all() or not middle.any():
-            return None
-        if len(X) >= MANY:
-            apart = np.square(sample - middle, dtype=np.float64).sum(axis=1)
-            if float(np.square(middle, dtype=np.float64).sum()) <= np.median(apart):
-                return None
-        corner = np.spacing(np.maximum(np.abs(low - middle), np.abs(high - middle)).astype(X.dtype)) / 2
-        allowed = ENTRY * float(np.finfo(X.dtype).eps) / max(kernel.steepness(X.shape[1]), 1e-300)
-        if float(np.linalg.norm(corner.astype(np.float64))) > allowed and lost_by_shift(X, middle) > allowed:
-            return None
-    return middle
-
-
-def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
-    """Return the length of the largest rounding error that a row makes as it is moved; of rows elsewhere, no limit."""
-    if isinstance(X, RemoteRows):
-        return np.inf
-    largest = 0.0
-    for rows in blocks(len(X), MANY):
-        moved = X[rows] - origin
-        back = moved - X[rows]
-        error = (X[rows] - (moved - back)) - (origin + back)
-        largest = max(largest, float(np.square(error, dtype=np.float64).sum(axis=1).max()))
-    return float(np.sqrt(largest))
-
-
-def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
-    """Return rows less the origin, where there is one."""
-    if origin is None:
-        return X
-    with np.errstate(over="ignore"):  # what is too far for a number is infinitely far
-        return X - origin
-
-
-def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float) -> bool:
-    """Whether rows (n, d), less an origin, tell kernel values of this size to the rounding of float32 once in float32.
-
-    Of rows elsewhere two at the corner of the smallest and largest numbers are looked at, which is on the safe side.
-    """
-    single = np.dtype(np.float32)
-    limits = np.finfo(single)
-    least, most = float(np.sqrt(limits.tiny / limits.eps)), float(np.sqrt(limits.max / X.shape[1]))
-    if isinstance(X, RemoteRows):
-        corner = np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0)
-        parts = iter([np.stack([corner, corner])])
-    else:
-        parts = (shifted(X[rows], origin) for rows in blocks(n_rows(X), MANY))
-    largest = lost = 0.0
-    for part in parts:
-        largest = max(largest, float(abs(part).max()))
-        if not largest < most:
-            return False
-        lost = max(lost, kernel.rounding(part, single))
-    return (largest == 0 or largest > least) and lost <= ENTRY * float(limits.eps) * scale
-
-
-def longest_with_partner(lengths: np.ndarray, apart: float, relative: float = 0.0) -> float:
-    """(n,) -> the largest length that another is near: within `apart` and this part of itself; 0 where none is."""
-    lengths = np.sort(lengths)
-    near = np.diff(lengths) <= apart + relative * lengths[1:]
-    partner = np.append(near, False) | np.insert(near, 0, False)
-    return float(lengths[: len(partner)][partner[: len(lengths)]].max(initial=0.0))
 
 
 def dtype_of(X: Rows) -> np.dtype:

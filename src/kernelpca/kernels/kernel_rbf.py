@@ -6,19 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from kernelpca.kernels.base import (
-    HasGamma,
-    Kernel,
-    Rows,
-    dtype_of,
-    longest_with_partner,
-    n_rows,
-    spread_rows,
-    values_of,
-)
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, spread_rows, values_of
 from kernelpca.kernels.combined import Wrapped
 from kernelpca.kernels.exponential import exponential
 from kernelpca.kernels.less_one import LessOne
+from kernelpca.kernels.origin import longest_with_partner
 from kernelpca.kernels.products import UNITS
 from kernelpca.kernels.slopes import Slopes, chain, lean, rates_of
 from kernelpca.kernels.stationary import VANISHING

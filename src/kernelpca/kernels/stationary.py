@@ -6,20 +6,12 @@ from abc import abstractmethod
 
 import numpy as np
 
-from kernelpca.kernels.base import (
-    HasGamma,
-    Kernel,
-    Rows,
-    check_positive,
-    dtype_of,
-    longest_with_partner,
-    n_rows,
-    values_of,
-)
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, check_positive, dtype_of, n_rows, values_of
 from kernelpca.kernels.exponential import exponential, gaussian
 from kernelpca.kernels.inverse import EPS, minus_log, solve_falling
 from kernelpca.kernels.less_one import LessOne
 from kernelpca.kernels.matern import SMOOTHEST, matern_function, singular_slope
+from kernelpca.kernels.origin import longest_with_partner
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import (
     dot,

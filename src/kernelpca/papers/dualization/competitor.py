@@ -19,8 +19,9 @@ from kernelpca.features.kernel import GivenFeatures, KernelFeatures
 from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import Kernel, as_kernel
-from kernelpca.kernels.base import Rows, n_rows, origin_of
+from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.kernels.custom import Precomputed, as_samples
+from kernelpca.kernels.origin import origin_of
 from kernelpca.solvers.certificate import Certificate
 from kernelpca.solvers.solution import leading_signs
 from kernelpca.validation import check_common, check_numbers
