@@ -627,10 +627,11 @@ def quasi_newton(function, x, low, high, tol, max_iter, floor):
             return path, quiet == 2 or size * steep <= floor or level
         if step == max_iter:
             break
-        p = -_inverse_hessian([pair for pair in pairs if pair], free) @ slope
+        counts = [(s * free, y * free) for s, y in filter(None, pairs) if s @ (y * free) > 0]
+        p = -_inverse_hessian(counts, len(x)) @ slope
         if p @ slope >= 0:
-            p, pairs = -slope, []
-        unknown = not any(pairs)
+            p, pairs, counts = -slope, [], []
+        unknown = not counts
         if not (unknown and stuck):
             hoped = np.inf if unknown else -p @ slope / 2
         p = p * stretch * (1e-3 * size / steep if unknown else 1.0)
@@ -656,11 +657,10 @@ def quasi_newton(function, x, low, high, tol, max_iter, floor):
     return path, False
 
 
-def _inverse_hessian(pairs, free):
-    """BFGS, pair after pair, on the free variables; it starts at the scale of the latest pair."""
-    pairs = [(s * free, y * free) for s, y in pairs if s @ (y * free) > 0]
+def _inverse_hessian(pairs, d):
+    """BFGS, pair after pair; it starts at the scale of the latest pair."""
     scale = pairs[-1][0] @ pairs[-1][1] / (pairs[-1][1] @ pairs[-1][1]) if pairs else 1.0
-    one = np.eye(len(free))
+    one = np.eye(d)
     H = scale * one
     for s, y in pairs:
         rho = 1 / (s @ y)

@@ -94,13 +94,12 @@ def minimize(
             stretch, size, hoped = stretch[going], size[going], hoped[going]
             pairs.keep(going)
         iterations[rows] += 1
-        p = pairs.direction(slope, free)
+        p, unknown = pairs.direction(slope, free)
         descent = np.einsum("ij,ij->i", p, slope)
         lost = descent >= 0
         if lost.any():
             pairs.forget(lost)
-            p[lost] = -slope[lost]
-        unknown = ~pairs.known(len(rows))  # how long a step is, nothing has shown yet
+            p[lost], unknown[lost] = -slope[lost], True
         hoped = np.where(unknown, np.where(stuck > 0, hoped, np.inf), -descent / 2).astype(x.dtype, copy=False)
         steep = np.maximum(_lengths(slope), np.finfo(x.dtype).tiny)
         p *= (stretch * np.where(unknown, TRIAL * size / steep, 1))[:, None]
@@ -180,10 +179,6 @@ class Pairs:
         for _, _, counts in self.latest:
             counts[rows] = False
 
-    def known(self, n: int) -> np.ndarray:
-        """(n,): whether anything is known of each row's curvature."""
-        return np.logical_or.reduce([counts for _, _, counts in self.latest], initial=False) | np.zeros(n, bool)
-
     def add(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(a, d), (a, d) -> (a,): remember a pair, and tell where it has positive curvature; others do not count."""
         curved = np.einsum("ij,ij->i", s, y) > CURVED * _lengths(s) * _lengths(y)
@@ -192,8 +187,11 @@ class Pairs:
         self.latest = [*self.latest[-PAIRS + 1 :], (s, y, curved)]
         return curved.copy()
 
-    def direction(self, g: np.ndarray, free: np.ndarray | None) -> np.ndarray:
-        """(a, d) -> (a, d): -H g, on the free variables as g is, with H the inverse Hessian that the pairs tell."""
+    def direction(self, g: np.ndarray, free: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """(a, d) -> (a, d), (a,): -H g, on the free variables as g is, with H the inverse Hessian that the pairs tell.
+
+        And where they tell nothing: there it is -g, and how long a step is to be remains open.
+        """
         q, scale, steps = -g, np.zeros(len(g), g.dtype), []
         for s, y, counts in reversed(self.latest):
             free_y = y if free is None else y * free
@@ -208,4 +206,4 @@ class Pairs:
         for s, y, rho, alpha in reversed(steps):
             free_s = s if free is None else s * free
             q += (alpha - rho * np.einsum("ij,ij->i", y, q))[:, None] * free_s
-        return q
+        return q, scale == 0

@@ -48,12 +48,11 @@ class Minimizer {
       return true;
     }
     this.iterations += 1;
-    this.aim();
+    let unknown = !this.aim();
     if (vectors.dot(p, slope) >= 0) {
       this.forget();
-      this.aim();
+      unknown = !this.aim();
     }
-    const unknown = !this.pairs.some((pair) => pair.kept);
     const factor = this.stretch * (unknown ? (TRIAL * this.size) / Math.max(steep, TINY) : 1);
     if (factor !== 1) for (let i = 0; i < p.length; i += 1) p[i] *= factor;
     const value = this.search();
@@ -71,7 +70,7 @@ class Minimizer {
     return false;
   }
 
-  // p = -H slope, with H the inverse Hessian that the pairs tell, on the variables that may move.
+  // p = -H slope, with H the inverse Hessian that the pairs tell, on the variables that may move; true where they tell it.
   aim() {
     const { p, slope, pairs, free, vectors } = this;
     for (let i = 0; i < p.length; i += 1) p[i] = -slope[i];
@@ -93,6 +92,7 @@ class Minimizer {
       add(p, pair.alpha - beta, pair.s);
     }
     if (free) for (let i = 0; i < p.length; i += 1) p[i] *= free[i];
+    return scale > 0;
   }
 
   // Halve the step until it decreases the value enough; null where no step does.
