@@ -9,9 +9,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits
 
-from kernelpca import PCA, InvertibleKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
+from kernelpca import PCA, IncrementalKernelPCA, InvertibleKernelPCA, KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.features import Nystrom, RandomFourier
 from kernelpca.kernels import RBF, Linear
 from kernelpca.metrics import principal_angles
@@ -269,6 +270,59 @@ def test_progress_and_stopping(cluster):
         model.fit(chunked())
     assert len(seen) == 2
     assert not model.certificate_.satisfied
+
+
+# streams
+
+
+def in_frames(rows):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(rows, columns=[f"pixel {i}" for i in range(rows.shape[1])])
+    return dd.from_pandas(frame, npartitions=min(len(rows), 2))
+
+
+@pytest.mark.parametrize(
+    "form", [lambda rows: da.from_array(rows, chunks=(64, -1)), in_frames], ids=["arrays", "frames"]
+)
+@pytest.mark.parametrize("kernel", ["rbf", RBF("median"), RBF(0.05)], ids=str)
+@pytest.mark.parametrize("cuts", [[], [40], [1, 2, 60, 150], [100, 101]], ids=str)
+def test_batches_of_a_stream_lie_elsewhere(form, kernel, cuts):
+    """Those that wait for others are few, and brought here."""
+    weights = np.random.default_rng(0).integers(0, 3, 400).astype(float)
+    weights[[0, 1, 399, *cuts]] = 1.0
+    for approximation in (Nystrom(70), RandomFourier(64)):
+        for w, forget in ((None, None), (weights, 0.01)):
+            streams = [
+                IncrementalKernelPCA(3, kernel=kernel, approximation=approximation, forget=forget, tol=TIGHT)
+                for _ in range(2)
+            ]
+            with dask.config.set(scheduler="threads"):
+                for part in np.split(np.arange(400), cuts):
+                    for model, rows in zip(streams, (X[part], form(X[part])), strict=True):
+                        model.partial_fit(rows, sample_weight=None if w is None else w[part])
+                    assert ("_waiting" in vars(streams[0])) == ("_waiting" in vars(streams[1]))
+                    if "_waiting" in vars(streams[1]):
+                        assert isinstance(streams[1]._waiting.rows, np.ndarray)
+            assert streams[0].n_samples_seen_ == streams[1].n_samples_seen_
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                assert_same(streams[1], streams[0], 1e-8)
+
+
+def test_rows_here_wait_for_rows_elsewhere_and_the_other_way_round():
+    whole = IncrementalKernelPCA(3, kernel="rbf", approximation=Nystrom(70), tol=TIGHT).partial_fit(X[:300])
+    forms = {"here": lambda rows: rows, "sparse": sparse.csr_array, "elsewhere": lambda rows: da.from_array(rows)}
+    with dask.config.set(scheduler="threads"):
+        for first, second in (("here", "elsewhere"), ("sparse", "elsewhere"), ("elsewhere", "here")):
+            model = IncrementalKernelPCA(3, kernel="rbf", approximation=Nystrom(70), tol=TIGHT)
+            model.partial_fit(forms[first](X[:50])).partial_fit(forms[second](X[50:300]))
+            assert_same(model, whole, 1e-8)
+        spoilt = X[:30].copy()
+        spoilt[3, 3] = np.nan
+        waits = IncrementalKernelPCA(3, approximation=Nystrom(70)).partial_fit(X[:20])
+        with pytest.raises(ValueError, match="NaN"):
+            waits.partial_fit(da.from_array(spoilt))
+        assert waits.n_samples_seen_ == 20
 
 
 # the matrix

@@ -1,19 +1,24 @@
 """Kernel PCA of streams: equal to the batch fit on the same features, whatever the batches."""
 
 import pickle
+from copy import copy
 
 import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 
-from kernelpca import IncrementalKernelPCA, KernelPCA
+from kernelpca import IncrementalKernelPCA, KernelPCA, load
+from kernelpca.estimators.incremental import Waiting
 from kernelpca.features import Nystrom, RandomFourier, RandomReLU
 from kernelpca.features.moments import Moments
 from kernelpca.kernels import RBF, ArcCosine, Polynomial
+from kernelpca.persistence import ModelFileError
 
 X = load_digits(return_X_y=True)[0][:900] / 16
 TIGHT = 1e-12
@@ -65,15 +70,13 @@ def assert_same(model, other, rows=X[:50], tol=1e-8):
 def test_equals_the_batch_fit(name, size, center):
     if size == 1 and name != "landmarks":
         pytest.skip("one row at a time is slow, and tested with landmarks")
-    first = 2 if size == 1 else size  # the first batch is centered on its own
-    model = make(name, center=center).partial_fit(X[:first])
-    stream(model, X[first:], size)
+    model = stream(make(name, center=center), X, size)
     assert model.n_samples_seen_ == len(X)
     assert_same(model, batch(name, center=center))
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 899), min_size=1, max_size=6, unique=True))
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 899), min_size=1, max_size=6, unique=True))
 def test_neither_order_nor_batches_matter(seed, cuts):
     rows = np.random.default_rng(seed).permutation(X)
     model = make("landmarks")
@@ -142,6 +145,197 @@ def test_what_float32_cannot_tell_is_worked_out_in_float64():
     assert model._stream.map.dtype == np.float64
 
 
+# too few rows for a beginning
+
+
+def cut(rows, weights, cuts, model):
+    for part in np.split(np.arange(len(rows)), sorted(cuts)):
+        if len(part):
+            model.partial_fit(rows[part], sample_weight=None if weights is None else weights[part])
+    return model
+
+
+@st.composite
+def beginnings(draw):
+    """A stream whose features are chosen from n rows, and n of them."""
+    n, seed = draw(st.integers(2, 60)), draw(st.integers(0, 2**32 - 1))
+    rows = np.random.default_rng(seed).permutation(X)[:n, 20:40]
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, n) if draw(st.booleans()) else None
+    model = IncrementalKernelPCA(
+        draw(st.sampled_from([1, 2, ("relative", 0.1), None])),
+        kernel=draw(st.sampled_from(["rbf", RBF("median"), RBF(0.3), Polynomial(degree=2), "linear"])),
+        approximation=draw(st.sampled_from([Nystrom(n), Nystrom(n, "uniform"), Nystrom(landmarks=[n - 1, 0])])),
+        forget=draw(st.sampled_from([None, 0.02])),
+        center=draw(st.booleans()),
+        tol=TIGHT,
+    )
+    return model, rows, weights
+
+
+@settings(max_examples=40, deadline=None)
+@given(beginnings(), st.lists(st.integers(1, 59), max_size=5, unique=True))
+def test_rows_that_wait_are_one_batch_with_those_that_end_it(beginning, cuts):
+    model, rows, weights = beginning
+    whole = clone(model).partial_fit(rows, sample_weight=weights)
+    parts = cut(rows, weights, cuts, model)
+    assert parts.n_samples_seen_ == len(rows)
+    assert parts.kernel_ == whole.kernel_
+    np.testing.assert_array_equal(parts.eigenvalues_, whole.eigenvalues_)
+    np.testing.assert_array_equal(parts.transform(rows), whole.transform(rows))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 60),
+    st.lists(st.integers(1, 299), min_size=1, max_size=8, unique=True),
+    st.sampled_from([None, 0.01]),
+)
+def test_cuts_matter_to_nothing_but_the_rows_that_landmarks_are_chosen_from(seed, m, cuts, forget):
+    rows = np.random.default_rng(seed).permutation(X)[:300]
+    weights = np.random.default_rng(seed).integers(0, 4, 300).astype(float)
+    weights[[0, *cuts]] = 1.0  # every batch has a row that counts
+    begun = next(end for end in [*sorted(cuts), 300] if (weights[:end] > 0).sum() >= max(m, 2))
+    model = IncrementalKernelPCA(1, kernel="rbf", approximation=Nystrom(m), forget=forget, tol=TIGHT)
+    other = cut(rows, weights, [begun], clone(model))
+    cut(rows, weights, cuts, model)
+    assert model.n_samples_seen_ == other.n_samples_seen_ == (weights > 0).sum()
+    assert model.kernel_ == other.kernel_
+    np.testing.assert_allclose(model.eigenvalues_, other.eigenvalues_, rtol=1e-12)
+    scores = other.transform(rows)
+    np.testing.assert_allclose(model.transform(rows), scores, rtol=0, atol=1e-9 * np.abs(scores).max(initial=1e-9))
+
+
+ASK = {
+    **{name: lambda model, name=name: getattr(model, name)(X[:2]) for name in ("transform", "residuals", "denoise")},
+    "score": lambda model: model.score(X),
+    "inverse_transform": lambda model: model.inverse_transform([[0.0, 0.0]]),
+    "eigenvalues_": lambda model: model.eigenvalues_,
+    "fork": lambda model: model.fork(),
+    "merge": lambda model: model.merge(model),
+    "be merged": lambda model: make("fourier").partial_fit(X).merge(model),
+    "compress": lambda model: model.compress(),
+}
+
+
+@pytest.mark.parametrize("ask", ASK)
+def test_a_model_that_waits_says_for_what(ask):
+    model = IncrementalKernelPCA(2, kernel=RBF(0.05), approximation=Nystrom(50))
+    for end, seen in ((1, 1), (30, 30), (49, 49)):
+        model.partial_fit(X[0 if end == 1 else model.n_samples_seen_ : end])
+        assert model.n_samples_seen_ == seen
+        assert model.n_features_in_ == X.shape[1]
+        message = f"{seen} of the 50 rows that it needs.* {50 - seen} more to partial_fit"
+        with pytest.raises(NotFittedError, match=message):
+            ASK[ask](model)
+        assert not hasattr(model, "eigenvalues_")
+    begun = model.partial_fit(X[49:60])
+    assert begun.transform(X).shape == (len(X), 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "needed"),
+    [
+        ({"approximation": Nystrom(30)}, 30),
+        ({"approximation": "nystrom", "n_components": 20}, 20),
+        ({"approximation": "nystrom", "n_components": 0.1}, 2),
+        ({"approximation": "nystrom", "n_components": 0.5, "center": False}, 1),
+        ({"approximation": Nystrom(landmarks=[3, 17, 5])}, 18),
+        ({"approximation": Nystrom(landmarks=X[:40])}, 2),
+        ({"approximation": RandomFourier(64)}, 2),
+        ({"approximation": RandomFourier(64), "center": False}, 1),
+    ],
+    ids=str,
+)
+def test_no_more_rows_are_kept_than_are_needed(parameters, needed):
+    model = IncrementalKernelPCA(2, kernel="rbf").set_params(**parameters)
+    for i in range(needed):
+        assert "_stream" not in vars(model)
+        row = X[i : i + 1].copy()
+        model.partial_fit(row)
+        row[:] = np.nan  # what was given may be used again
+    assert "_waiting" not in vars(model)
+    whole = clone(model).partial_fit(X[:needed])
+    assert whole.kernel_ == model.kernel_
+    for one in (model, whole):
+        one.partial_fit(X[needed : needed + 1])  # a single row has one component at most
+    np.testing.assert_array_equal(model.transform(X[:5]), whole.transform(X[:5]))
+
+
+def test_whatever_rows_are_they_can_wait():
+    texts = ["ab", "abc", "bcd", "cdefghi", "abcd", "bc", "xyz", "x"]
+    spectrum = IncrementalKernelPCA(2, kernel="spectrum", approximation=Nystrom(8))
+    whole, parts = clone(spectrum).partial_fit(texts), spectrum.partial_fit(texts[:3]).partial_fit(texts[3:])
+    np.testing.assert_array_equal(parts.transform(texts), whole.transform(texts))
+    make = IncrementalKernelPCA(3, kernel=RBF(0.1), approximation=Nystrom(60))
+    rows, thin = X[:100], sparse.csr_array(X[:100])
+    whole = clone(make).partial_fit(thin)
+    for first, second in ((thin, thin), (thin, rows), (rows, thin), (sparse.csr_matrix(rows), thin)):
+        parts = clone(make).partial_fit(first[:40]).partial_fit(second[40:])
+        np.testing.assert_allclose(parts.transform(thin), whole.transform(thin), atol=1e-12)
+    mixed = clone(make).partial_fit(rows[:40].astype(np.float32)).partial_fit(rows[40:])
+    assert mixed.transform(rows).dtype == np.float64
+    single = clone(make).partial_fit(rows[:40].astype(np.float32)).partial_fit(rows[40:].astype(np.float32))
+    assert single._stream.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": RBF(-1.0)}, "gamma must be"),
+        ({"approximation": Nystrom(50, "best")}, "Known names"),
+        ({"approximation": Nystrom(50, form="new")}, "form must be"),
+        ({"approximation": Nystrom(2.5)}, "must be a whole number"),
+        ({"n_components": 51}, "n_components=51 needs at least as many features"),
+        ({"n_components": "many"}, "n_components='many' is not understood"),
+        ({"center": "no"}, "center must be True or False"),
+        ({"preimage": "invertible"}, "invertible|Invertible"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_do_not_wait(parameters, message):
+    model = IncrementalKernelPCA(2, kernel=RBF(0.1), approximation=Nystrom(50)).set_params(**parameters)
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.partial_fit(X[:10])
+    assert not hasattr(model, "n_samples_seen_")
+
+
+def test_a_batch_that_cannot_be_taken_leaves_those_that_wait():
+    model = IncrementalKernelPCA(2, kernel="chi2", approximation=Nystrom(50)).partial_fit(X[:30])
+    for bad, message in ((-X[30:60], "Negative values"), (X[30:60, :9], "Every batch needs the columns of the first")):
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(bad)
+        assert model.n_samples_seen_ == 30
+    tight = clone(model).set_params(memory_limit=1000).partial_fit(X[:30])
+    with pytest.raises(MemoryError):
+        tight.partial_fit(X[30:60])
+    assert tight.n_samples_seen_ == 30
+    tight.set_params(memory_limit=None)
+    for one in (model, tight):
+        whole = clone(one).partial_fit(X[:60])
+        np.testing.assert_array_equal(one.partial_fit(X[30:60]).transform(X), whole.transform(X))
+
+
+def test_features_that_wait_for_nothing_still_need_a_row_for_each_component():
+    model = IncrementalKernelPCA(20).partial_fit(X[:7]).partial_fit(X[7:19])
+    with pytest.raises(NotFittedError, match="19 rows have been seen, and 20 are needed for 20 components"):
+        model.transform(X)
+    assert model.partial_fit(X[19:20]).transform(X).shape == (len(X), 20)
+
+
+def test_all_of_the_rows_cannot_wait_for_more():
+    model = IncrementalKernelPCA(2, kernel=RBF(0.1), approximation=Nystrom(50))
+    for ask in (model.fit, model.fit_transform, model.explain_plan):
+        with pytest.raises(
+            ValueError, match=r"X has 30 rows that count, and at least 50 are needed.*batches to partial_fit"
+        ):
+            ask(X[:30])
+    with pytest.raises(ValueError, match="X has 1 rows that count, and at least 2 are needed to be centered"):
+        make("fourier").fit(X[:3], sample_weight=[0, 1, 0])
+    waits = model.partial_fit(X[:30])
+    np.testing.assert_array_equal(waits.fit(X).transform(X), clone(model).partial_fit(X).transform(X))
+
+
 # merging, saving
 
 
@@ -174,17 +368,41 @@ def test_moments_about_another_point():
     np.testing.assert_allclose(moved.second, there.second, atol=1e-12)
 
 
-@pytest.mark.parametrize("way", ["pickle", "joblib"])
-def test_saved_and_resumed(tmp_path, way):
-    model = stream(make("fourier"), X[:500], 100)
+@pytest.mark.parametrize("way", ["pickle", "joblib", "file"])
+@pytest.mark.parametrize("waits", [False, True])
+def test_saved_and_resumed(tmp_path, way, waits):
+    made = make("fourier") if not waits else make("fourier", approximation=Nystrom(600), forget=1e-3)
+    weights = np.linspace(0.5, 2.0, len(X))
+    model = stream(made, X[:500], 100, weights[:500])
     if way == "pickle":
         resumed = pickle.loads(pickle.dumps(model))
-    else:
+    elif way == "joblib":
         joblib.dump(model, tmp_path / "model")
         resumed = joblib.load(tmp_path / "model")
+    else:
+        resumed = load(model.save(tmp_path / "model.kpca"))
+    assert ("_waiting" in vars(resumed)) == waits
     for one in (model, resumed):
-        stream(one, X[500:], 100)
+        stream(one, X[500:], 100, weights[500:])
     np.testing.assert_array_equal(resumed.transform(X), model.transform(X))
+
+
+def test_a_file_of_rows_that_wait_must_fit_together(tmp_path):
+    good = IncrementalKernelPCA(2, approximation=Nystrom(50)).partial_fit(X[:30], sample_weight=np.ones(30))
+    assert load(good.save(tmp_path / "good.kpca")).n_samples_seen_ == 30
+    for change in (
+        {"n_samples_seen_": 29},
+        {"n_features_in_": 3},
+        {"kernel_": RBF(0.1)},
+        {"_waiting": Waiting(X[:30], np.ones(29))},
+        {"_waiting": Waiting(X[:30], np.zeros(30))},
+        {"_waiting": Waiting(X[:29], None)},
+        {"_waiting": RBF(0.1)},
+    ):
+        bad = copy(good)
+        vars(bad).update(change)
+        with pytest.raises(ModelFileError, match="not consistent"):
+            load(bad.save(tmp_path / "bad.kpca"))
 
 
 def test_a_model_is_worked_out_once_and_anew_after_a_batch(monkeypatch):
@@ -239,7 +457,7 @@ def test_certificate_and_plan():
         ({"forget": 1.0}, "such as 1e-4"),
         ({"forget": True}, "such as 1e-4"),
         ({"forget": "slowly"}, "such as 1e-4"),
-        ({"approximation": Nystrom(500)}, "Begin with a larger batch"),
+        ({"n_components": 40, "approximation": Nystrom(30)}, "n_components=40 needs at least as many features"),
     ],
 )
 def test_what_a_stream_cannot_have(parameters, message):

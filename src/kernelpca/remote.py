@@ -68,6 +68,10 @@ class RemoteRows(ABC):
         """Return rows that are here as such rows too."""
 
     @abstractmethod
+    def below(self, X: np.ndarray) -> Self:
+        """Return these rows below others that are here."""
+
+    @abstractmethod
     def gram(self, kernel: Any) -> Any:
         """Return the kernel matrix of these rows, for products with blocks of columns."""
 

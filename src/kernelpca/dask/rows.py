@@ -125,6 +125,10 @@ class DaskRows(RemoteRows):
         rows = max(IN_MEMORY // max(X.shape[1] * X.itemsize, 1), 1)
         return DaskRows(da.from_array(X, chunks=(rows, -1)), checked=True)
 
+    def below(self, X: np.ndarray) -> DaskRows:
+        """Return these rows below others that are here."""
+        return self._like(da.concatenate([self.around(X).array, self.array]))
+
     def gram(self, kernel: Any) -> Any:
         """Return the kernel matrix of these rows."""
         from kernelpca.dask.gram import DaskGram

@@ -26,7 +26,7 @@ def lay_out(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request
     """Choose how a fit through features of rows X that stand for a kernel is done within the memory granted."""
     n, dtype = n_rows(X), dtype_of(X)
     r = approximation.size_of(n)
-    check_count(request, r, "n_landmarks" if isinstance(approximation, Nystrom) else "n_features")
+    check_count(request, r, count_name(approximation))
     width = row_bytes(X) // dtype.itemsize
     single = np.dtype(np.float32)
     if request.tol >= SINGLE and n >= LARGE:
@@ -53,6 +53,11 @@ def lay_out_columns(approximation: Nystrom, matrix: Gram | np.ndarray, request: 
             f"{readable_bytes(limit + held)} are granted. Raise memory_limit, or take fewer landmarks."
         )
     return layout
+
+
+def count_name(approximation: FeatureMap) -> str:
+    """Return what the parameter is called that says how many features there are."""
+    return "n_landmarks" if isinstance(approximation, Nystrom) else "n_features"
 
 
 def check_count(request: Request, r: int, what: str) -> None:

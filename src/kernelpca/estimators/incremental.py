@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kernelpca.estimators.approximate import assemble, find_in_moments, near_mean
 from kernelpca.estimators.attempt import attempt
+from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Request
-from kernelpca.estimators.feature_plan import lay_out, plan_features
+from kernelpca.estimators.feature_plan import check_count, count_name, lay_out, plan_features
 from kernelpca.estimators.kernel_pca import KernelPCA
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import choose_map, rows_under
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.row_map import RowMap
-from kernelpca.estimators.training import Training
+from kernelpca.estimators.training import Training, counted_rows
 from kernelpca.estimators.way_back import check_preimage
 from kernelpca.features import FeatureMap, Nystrom
+from kernelpca.features.landmark_names import as_landmarks
 from kernelpca.features.moments import Moments, gather
 from kernelpca.kernels import as_kernel
 from kernelpca.kernels.base import Rows, dtype_of, n_rows
 from kernelpca.kernels.custom import Precomputed
 from kernelpca.preimage import as_preimage
+from kernelpca.remote import RemoteRows, as_remote, gathered, is_remote
 from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 from kernelpca.validation import as_generator, check_weights
 
 KEPT = 1024  # rows of the first batch that are kept, to say how good the features are
 LONGER = 10  # times the first batch: streams are at least so long, or rounding may count for all of the tolerance
+COLUMNS = ("n_features_in_", "feature_names_in_")
 FOLLOWS = {  # what follows from the sums, and is worked out when it is asked for
     "_decomposition",
     "_inverse",
@@ -95,6 +102,41 @@ class Stream:
         return replace(self, moments=Moments.about(self.moments.shift), n=0)
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """Rows of a stream that are kept, as they are too few to choose its features.
+
+    Attributes
+    ----------
+    rows : rows
+        All that came.
+    weights : ndarray of shape (n,) or None
+        Their weights.
+    """
+
+    rows: Rows
+    weights: np.ndarray | None
+
+    def above(self, X: Rows, weights: np.ndarray | None) -> tuple[Rows, np.ndarray | None]:
+        """Return rows X and their weights with these before them."""
+        rows = stacked(self.rows, X)
+        if self.weights is None and weights is None:
+            return rows, None
+        before, now = (
+            np.ones(n_rows(part)) if w is None else w for part, w in ((self.rows, self.weights), (X, weights))
+        )
+        return rows, np.concatenate([before, now])
+
+
+def stacked(above: Rows, below: Rows) -> Rows:
+    """Return rows one below the other, wherever and of whatever form they are."""
+    if isinstance(below, RemoteRows):
+        return below.below(above.toarray() if sparse.issparse(above) else above)
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.concatenate([above, below])
+
+
 def forgotten(weights: np.ndarray, forget: float) -> tuple[np.ndarray, float]:
     """(n,) -> (n,), float: what rows weigh once those after them have come, and what is left of all rows before.
 
@@ -111,17 +153,20 @@ class IncrementalKernelPCA(KernelPCA):
     The first batch fixes the features (random ones, or landmarks chosen from it or given) and the kernel's defaults;
     from then on count, mean and covariance of the features are added up in float64. The model is that of `KernelPCA`
     on all rows with the same features, whatever the order and the size of the batches; it is worked out when it is
-    asked for, so that `partial_fit` costs no more than its rows.
+    asked for, so that `partial_fit` costs no more than its rows. A first batch with too few rows to choose landmarks
+    from is kept until others bring enough: together they count as the first batch.
 
     Parameters
     ----------
     n_components : int, float, ("relative", eps) or None, default=2
         How many components, as in `KernelPCA`.
     kernel : str, Kernel or callable, default="rbf"
-        What similarity means. Defaults such as gamma="scale" are made numbers on the first batch.
+        What similarity means. Defaults such as gamma="scale" are made numbers on the first batch, whose rows landmarks
+        are chosen from, too.
     approximation : str or feature map, default="fourier"
         Features that stand for the kernel: "fourier", "nystrom", "relu", or an object of `kernelpca.features`. With
-        Nyström features the first batch must have at least as many rows as landmarks, unless these are given.
+        `Nystrom(n_landmarks)` the first batch has at least so many rows. With "nystrom" it has at least one for each
+        component, and all of its rows (at most 1000) are landmarks: say how many you want where batches are small.
     forget : float or None, default=None
         How much of its weight a row loses with each row that comes after it, for data that drift: about the last
         1/forget rows count. None to remember all alike.
@@ -179,7 +224,7 @@ class IncrementalKernelPCA(KernelPCA):
         self.forget = forget
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add a batch of rows.
+        """Add a batch of rows, of any size.
 
         Parameters
         ----------
@@ -190,7 +235,14 @@ class IncrementalKernelPCA(KernelPCA):
             How many times each row counts, on one scale for all batches.
         """
         with attempt(self) as callback:
-            self._take(X, sample_weight, callback)
+            approximation = self._check_parts()
+            rows, weights = self._check_batch(X, sample_weight)
+            if "_waiting" in vars(self):
+                rows, weights = self._waiting.above(rows, weights)
+            if "_stream" in vars(self) or n_rows(rows) >= self._needed(approximation)[0]:
+                self._take(approximation, rows, weights, callback)
+            else:
+                self._wait(approximation, rows, weights)
         return self
 
     def merge(self, other: IncrementalKernelPCA) -> Self:
@@ -221,7 +273,7 @@ class IncrementalKernelPCA(KernelPCA):
         """Return a model with the same features that has seen no rows: for another worker, to be merged later."""
         check_is_fitted(self)
         model = clone(self)
-        for name in ("kernel_", "n_features_in_", "feature_names_in_"):
+        for name in ("kernel_", *COLUMNS):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         model._keep(self._stream.empty())
@@ -229,50 +281,98 @@ class IncrementalKernelPCA(KernelPCA):
 
     def explain_plan(self, X: Any) -> Plan:
         """Tell how the first batch X would be worked on, before anything large is allocated."""
-        self._check_parts()
+        approximation, X = self._check_parts(), as_remote(X) if is_remote(X) else X
+        self._check_enough(approximation, n_rows(clone(self)._check_rows(X, reset=True)))
         return super().explain_plan(X)
 
     # the parts
 
     _stream: Stream
+    _waiting: Waiting
 
     def __getattr__(self, name: str) -> Any:
         """Return what follows from the sums, worked out once for each state of them."""
-        if name not in FOLLOWS or "_stream" not in self.__dict__:
+        if name not in FOLLOWS or not {"_stream", "_waiting"} & vars(self).keys():
             return object.__getattribute__(self, name)
+        self.__sklearn_is_fitted__()
         answers = self._stream.answers
         if not answers:
             answers.append(self._conclude())
         return getattr(answers[0], name)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the features are chosen; say what a model is waiting for."""
+        if "_waiting" in vars(self):
+            needed, purpose = self._needed(self._check_parts())
+            seen = n_rows(self._waiting.rows)
+            raise NotFittedError(
+                f"This {type(self).__name__} has seen {seen} of the {needed} rows that it needs {purpose}. Give at "
+                f"least {max(needed - seen, 1)} more to partial_fit first."
+            )
+        return "_stream" in vars(self)
+
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> None:
         for name in [name for name in vars(self) if name == "_stream" or name.endswith("_")]:
             delattr(self, name)
-        self._take(X, sample_weight, callback)
+        approximation = self._check_parts()
+        rows, weights = counted(self._check_rows(X, reset=True), sample_weight)
+        self._check_enough(approximation, n_rows(rows))
+        self._take(approximation, rows, weights, callback)
 
-    def _take(self, X: Any, sample_weight: Any, callback: Callback | None) -> None:
-        """Add a batch; the first one chooses the features."""
-        approximation, first = self._check_parts(), "_stream" not in self.__dict__
-        rows = self._check_batch(X, first)
-        weights = check_weights(sample_weight, n_rows(rows))
-        if weights is not None and not weights.all():
-            rows, weights = rows[weights > 0], weights[weights > 0]
+    def _take(
+        self, approximation: FeatureMap, rows: Rows, weights: np.ndarray | None, callback: Callback | None
+    ) -> None:
+        """Add rows to the sums; the first choose the features."""
         with one_blas_thread:
-            if first:
+            if "_stream" not in vars(self):
                 self.kernel_ = clone(as_kernel(self.kernel)).resolve(rows, weights)
                 check_preimage(self.preimage, self.kernel_, approximation, rows)
                 self._keep(self._begin(approximation, rows, callback))
+                self.__dict__.pop("_waiting", None)
             self._keep(self._stream.add(rows, weights, self.forget))
 
-    def _begin(self, approximation: FeatureMap, rows: Rows, callback: Callback | None) -> Stream:
-        """Choose features on the first batch; float32 is taken where it tells the components of this batch apart."""
-        few = isinstance(approximation, Nystrom) and approximation.given() is None and approximation.n_landmarks
-        if few and few > n_rows(rows):
+    def _wait(self, approximation: FeatureMap, rows: Rows, weights: np.ndarray | None) -> None:
+        """Keep a copy of rows that are too few; what is wrong with the parameters is said at once."""
+        if "_waiting" not in vars(self):
+            kernel, r = as_kernel(self.kernel), approximation.size_of(self._needed(approximation)[0])
+            check_preimage(self.preimage, kernel.resolve(rows, weights), approximation, rows)
+            check_count(self._request(sys.maxsize), r, count_name(approximation))
+            if isinstance(approximation, Nystrom) and approximation.given() is None:
+                as_landmarks(approximation.landmarks, kernel.positive_definite, np.ones(1))
+        self._waiting = Waiting(gathered(rows).copy(), None if weights is None else weights.copy())
+        self.n_samples_seen_ = n_rows(rows)
+
+    def _needed(self, approximation: FeatureMap) -> tuple[int, str]:
+        """Return how many rows features can be chosen from, and what so many are for."""
+        reasons = [(1, "to begin with")]
+        if isinstance(approximation, Nystrom):
+            approximation.check()
+            given, m = approximation.given(), approximation.n_landmarks
+            numbers = np.asarray(given) if given is not None and np.ndim(given) == 1 else np.empty(0)
+            if given is None and m:
+                reasons.append((m, f"to choose {m} landmarks among them"))
+            elif given is None:
+                k = as_components(self.n_components, sys.maxsize).count or 1
+                reasons.append((k, f"to choose landmarks for {k} components among them"))
+            elif numbers.size and numbers.dtype.kind in "iu":
+                last = max(int(numbers.max()) + 1, -int(numbers.min()))
+                reasons.append((last, f"to have row {last - 1}, which is to be a landmark"))
+        if self.center:
+            reasons.append((2, "to be centered"))
+        return max(reasons)
+
+    def _check_enough(self, approximation: FeatureMap, n: int) -> None:
+        """Refuse so few rows that features cannot be chosen from them."""
+        needed, purpose = self._needed(approximation)
+        if n < needed:
+            fewer = "; or take fewer landmarks, or some of your own: Nystrom(landmarks=rows)"
             raise ValueError(
-                f"The first batch has {n_rows(rows)} rows, and Nystrom({few}) chooses {few} landmarks among them. "
-                "Begin with a larger batch, model.partial_fit(np.concatenate(first_batches)), or give landmarks of "
-                "your own: Nystrom(landmarks=rows)."
+                f"X has {n} rows that count, and at least {needed} are needed {purpose}. Give more rows, or batches to "
+                f"partial_fit, which waits until there are enough{fewer if isinstance(approximation, Nystrom) else ''}."
             )
+
+    def _begin(self, approximation: FeatureMap, rows: Rows, callback: Callback | None) -> Stream:
+        """Choose features on the first rows; float32 is taken where it tells their components apart."""
         # more rows will come: components are limited by features alone
         request = self._request(max(n_rows(rows), approximation.size_of(n_rows(rows))), callback)
         layout = lay_out(approximation, self.kernel_, rows, request)
@@ -304,10 +404,12 @@ class IncrementalKernelPCA(KernelPCA):
     def _conclude(self) -> KernelPCA:
         """Work out the model that the sums have."""
         stream = self._stream
-        least = 2 if self.center else 1
+        count = as_components(self.n_components, sys.maxsize).count or 1
+        least = max(count, 2 if self.center else 1)
         if stream.n < least:
+            purpose = f" for {count} components" if count > 2 else ""
             raise NotFittedError(
-                f"{stream.n} rows have been seen, and {least} are needed: give a batch to partial_fit first."
+                f"{stream.n} rows have been seen, and {least} are needed{purpose}: give a batch to partial_fit first."
             )
         request = self._request(stream.n)
         with one_blas_thread:
@@ -348,9 +450,15 @@ class IncrementalKernelPCA(KernelPCA):
             )
         return approximation
 
-    def _check_batch(self, X: Any, first: bool) -> Rows:
+    def _check_batch(self, X: Any, sample_weight: Any) -> tuple[Rows, np.ndarray | None]:
+        """Return the rows of a batch that count, and their weights."""
+        begun, first = "_stream" in vars(self), not {"_stream", "_waiting"} & vars(self).keys()
+        single = copy(self)  # one row is a batch, though not enough to be centered on its own
+        single.center = False
+        if not begun:
+            single.kernel_ = as_kernel(self.kernel)
         try:
-            return self._check_rows(X, reset=first)
+            rows = single._check_rows(as_remote(X) if is_remote(X) else X, reset=first)
         except ValueError as error:
             if not first and "expecting" in str(error):
                 raise ValueError(
@@ -358,6 +466,16 @@ class IncrementalKernelPCA(KernelPCA):
                     "begin a new model with sklearn.base.clone(model)."
                 ) from error
             raise
+        self.__dict__.update((name, value) for name, value in vars(single).items() if name in COLUMNS)
+        return counted(rows, sample_weight)
+
+
+def counted(rows: Rows, sample_weight: Any) -> tuple[Rows, np.ndarray | None]:
+    """Return the rows that count, and their weights."""
+    weights = check_weights(sample_weight, n_rows(rows))
+    if weights is None or weights.all():
+        return rows, weights
+    return counted_rows(rows, weights > 0), weights[weights > 0]
 
 
 def even_rows(n: int, most: int) -> int:

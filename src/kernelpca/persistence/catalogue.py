@@ -16,7 +16,7 @@ _MODULES = {
     "estimators.dual_kernel_pca": "DualKernelPCA",
     "estimators.robust": "RobustKernelPCA",
     "estimators.sparse": "SparseKernelPCA",
-    "estimators.incremental": "IncrementalKernelPCA Stream",
+    "estimators.incremental": "IncrementalKernelPCA Stream Waiting",
     "estimators.invertible": "InvertibleKernelPCA",
     "estimators.pca": "PCA",
     "sklearn": "KernelPCA",
@@ -88,7 +88,7 @@ _FITTED = {
     "estimators.DualKernelPCA": _DUAL,
     "estimators.RobustKernelPCA": _DUAL + "kappa_ kappa_max_ outlier_weights_ offset_",
     "estimators.SparseKernelPCA": _DUAL + "epsilon_ epsilon_max_ support_ sparsity_ entry_sparsity_",
-    "estimators.IncrementalKernelPCA": _COLUMNS + "kernel_ n_samples_seen_ _stream",
+    "estimators.IncrementalKernelPCA": _COLUMNS + "kernel_ n_samples_seen_ _stream _waiting",
     "estimators.InvertibleKernelPCA": _COLUMNS + _VARIANCE + "layers_",
     "estimators.PCA": _COLUMNS + _VARIANCE + "total_variance_ mean_ method_",
     "sklearn.KernelPCA": _COLUMNS + "gamma_ eigenvalues_ eigenvectors_ explained_variance_ratio_ certificate_ X_fit_ "

@@ -113,7 +113,15 @@ def _fitted_on(model: Any, least: int, most: int | None = None) -> bool:
 
 
 def _incremental(model: Any) -> None:
-    if is_fitted(model, "kernel_ n_samples_seen_ _stream"):
+    if "_waiting" in vars(model):  # for rows enough to choose features on
+        demand(not {"_stream", "kernel_"} & vars(model).keys(), "it has begun, and waits to begin")
+        demand(is_a(model._waiting, "estimators.Waiting"), "no rows are waiting")
+        n, d = rows(model._waiting.rows, "rows")
+        demand(whole(vars(model).get("n_samples_seen_"), "n_samples_seen_") == n, "it has seen other rows")
+        if model._waiting.weights is not None:
+            demand((array(model._waiting.weights, "weights", n) > 0).all(), "a row that waits has no weight")
+        columns_of(model, d)
+    elif is_fitted(model, "kernel_ n_samples_seen_ _stream"):
         demand(is_a(model._stream, "estimators.Stream") and is_a(model.kernel_, "kernels"), "there is no stream")
         demand(whole(model.n_samples_seen_, "n_samples_seen_") == model._stream.n, "it has seen other rows")
         columns_of(model, width_of(model._stream.map.features))
