@@ -119,7 +119,7 @@ class Mapped:
         return max(3 * error * float(np.sqrt(theta)), self.n * error**2, float(np.sqrt(self.n)) * self.blur)
 
     def _left_out(self) -> float:
-        return self.floor * self.n / max(self.landmarks, 1) if self.definite else 0.0
+        return self.floor * self.n / max(self.landmarks, 1) if self.bounded else 0.0
 
 
 def map_rows(
