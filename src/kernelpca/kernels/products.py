@@ -39,6 +39,7 @@ def squared_norms(X: Rows) -> np.ndarray:
     return total.astype(X.dtype)
 
 
+MANY = 0.05  # of all pairs: so many are not made by differences before a closer look
 NARROW = 4  # columns up to which a product of rows is no faster than their differences
 UNITS = 8  # eps of the squared lengths: what rounding may take from a squared distance that is read off products
 LEVEL = 64  # eps: errors of kernel values that are left alone
@@ -72,7 +73,10 @@ def squared_distances(X: Rows, Y: Rows, out: np.ndarray, scale: float = 1.0, rea
     level, reach = level_of(X, Y), reach or relative_reach
     far = reach(most, level)
     if far > 0 and not out.min(initial=np.inf) > far:  # NaN, where products overflow, is not larger
-        remake(X, Y, out, ~(out > reach(np.add.outer(*lost), level)), scale)
+        near = ~(out > far)
+        if np.count_nonzero(near) > MANY * out.size:  # for the sake of a few rows: ask each pair
+            near = ~(out > reach(np.add.outer(*lost), level))
+        remake(X, Y, out, near, scale)
     return float(most)
 
 

@@ -14,6 +14,7 @@ from kernelpca.kernels.matern import SMOOTHEST, matern_function, singular_slope
 from kernelpca.kernels.origin import longest_with_partner
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import (
+    MANY,
     dot,
     level_of,
     losses,
@@ -180,7 +181,9 @@ class RBF(Radial):
             return level / np.maximum(loss, level) * np.exp(-loss) - less_one
 
         if most > level and not out.max(initial=-1.0) < tolerable(most):  # NaN is neither
-            near = ~(out < tolerable(np.add.outer(*lost)))
+            near = ~(out < tolerable(most))
+            if np.count_nonzero(near) > MANY * out.size:  # for the sake of a few rows: ask each pair
+                near = ~(out < tolerable(np.add.outer(*lost)))
             remake(X, Y, out, near, scale, lambda S: exponential(np.negative(S, out=S), less_one))
 
     def profile(self, S: np.ndarray) -> None:
