@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from threading import Barrier, Thread
+from pathlib import Path
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from kernelpca import machine_code
 from kernelpca.gram import squares, thin
 from kernelpca.gram.thin import ThinBlock
-from kernelpca.kernels import exponential
+from kernelpca.kernels import differences, exponential
 
 needs_code = pytest.mark.skipif(
     machine_code.processor() is None, reason="this processor has no fused multiply-add: NumPy does the work"
@@ -182,3 +183,37 @@ def test_each_translation_owns_its_machine():
     code = "from kernelpca.machine_code import Code\nfor _ in range(3):\n    c = Code(8)\n"
     code += "    b = c.function('f', 'i')[1]\n    b.ret_void()\n    c.translate('f').engine.close()\n"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@needs_code
+def test_numbers_are_not_read_after_they_are_freed():
+    """Threads that make small arrays all the time would write into memory that a loop is about to read."""
+    X = np.random.default_rng(0).standard_normal((100, 128)).astype(np.float32)
+    rows, cols = (numbers.ravel() for numbers in np.indices((100, 100)))
+    expected = 0.25 * np.square(X[:, None] - X.astype(np.float64)).sum(axis=2).ravel()
+    stop = Event()
+
+    def disturb():
+        while not stop.is_set():
+            np.array([7.0])
+
+    threads, interval = [Thread(target=disturb) for _ in range(3)], sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(300):
+            found = differences.pair_distances(X, X, rows, cols, 0.25)
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        for thread in threads:
+            thread.join()
+
+
+def test_addresses_of_arrays_are_taken_in_one_place_only():
+    """Where arrays are held until the loop has ended."""
+    library = Path(machine_code.__file__).parent
+    users = {path.name for path in library.rglob("*.py") if ".ctypes" in path.read_text()}
+    assert users == {"machine_code.py"}

@@ -15,6 +15,8 @@ from functools import cache, wraps
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
+
 VECTOR = 32  # bytes of a vector
 
 Made = TypeVar("Made")
@@ -72,10 +74,11 @@ class Code:
         """Begin a function without result; return it, its writer and its arguments.
 
         `kinds` has a letter for each argument: p for a pointer to numbers, d for one to float64 numbers whatever the
-        width, n for one to integers, i for an integer, x for a number.
+        width, n for one to integers, i for an integer, x for a number, y for a float64 number.
         """
-        double = self.ir.DoubleType().as_pointer()
-        types = {"p": self.pointer, "d": double, "n": self.integer.as_pointer(), "i": self.integer, "x": self.real}
+        double, integers = self.ir.DoubleType(), self.integer.as_pointer()
+        pointers = {"p": self.pointer, "d": double.as_pointer(), "n": integers}
+        types = {**pointers, "i": self.integer, "x": self.real, "y": double}
         self._kinds[name] = kinds
         kind = self.ir.FunctionType(self.ir.VoidType(), [types[letter] for letter in kinds])
         function = self.ir.Function(self.module, kind, name)
@@ -127,7 +130,10 @@ class Code:
         b.position_at_end(after)
 
     def translate(self, name: str) -> Callable[..., None] | None:
-        """Return a function that can be called, with addresses for pointers; None where NumPy is better."""
+        """Return a function that can be called, with arrays for pointers; None where NumPy is better.
+
+        It takes arrays, not their addresses: an array that nothing else holds must not be freed before it is read.
+        """
         import llvmlite.binding as llvm
 
         host = processor()
@@ -137,8 +143,12 @@ class Code:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(str(self.module)), machine)
         engine.finalize_object()
         real = c_float if self.itemsize == 4 else c_double
-        types = {"p": c_void_p, "d": c_void_p, "n": c_void_p, "i": c_ssize_t, "x": real}
+        types = {"p": c_void_p, "d": c_void_p, "n": c_void_p, "i": c_ssize_t, "x": real, "y": c_double}
         signature = CFUNCTYPE(None, *[types[letter] for letter in self._kinds[name]])
-        function: Any = signature(engine.get_function_address(name))
-        function.engine = engine  # which owns the code
-        return function
+        function = signature(engine.get_function_address(name))
+
+        def call(*args: Any) -> None:
+            function(*[arg.ctypes.data if isinstance(arg, np.ndarray) else arg for arg in args])
+
+        call.engine = engine  # type: ignore[attr-defined]  # which owns the code
+        return call

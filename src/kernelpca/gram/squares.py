@@ -23,7 +23,7 @@ def sum_of_squares(T: np.ndarray) -> float:
     if code is None:
         return float(np.einsum("ij,ij->i", T, T, dtype=np.float64).sum())
     sums = np.empty(len(T))
-    code(T.ctypes.data, T.strides[0] // T.itemsize, *T.shape, sums.ctypes.data)
+    code(T, T.strides[0] // T.itemsize, *T.shape, sums)
     return float(sums.sum())
 
 

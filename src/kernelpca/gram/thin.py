@@ -47,11 +47,11 @@ class ThinBlock:
     def add(self, T: np.ndarray, rows: slice, cols: slice, total: np.ndarray) -> None:
         """Add T V[cols] to total[rows] and, off the diagonal, T'V[rows] to total[cols]; T is contiguous."""
         if self._code:
-            at = [array.ctypes.data + array.strides[0] * at.start for array in (self.V, total) for at in (rows, cols)]
+            parts = [array[part] for array in (self.V, total) for part in (rows, cols)]
             mirrored = rows != cols
             width = self.V.shape[1]
             panels = _panels(self.V.strides[0] // VECTOR)
-            self._code(T.ctypes.data, *T.shape, *at, mirrored, width, *panels)
+            self._code(T, *T.shape, *parts, mirrored, width, *panels)
             return
         total[rows] += T @ self.V[cols]
         if rows != cols:

@@ -35,8 +35,7 @@ def pair_distances(X: Rows, Y: Rows, rows: np.ndarray, cols: np.ndarray, scale: 
     code = _machine_code(X.itemsize) if alike and len(rows) * d >= WORTH else None
     if code:
         rows, cols = (np.ascontiguousarray(numbers, np.int64) for numbers in (rows, cols))
-        at = (X.ctypes.data, Y.ctypes.data, rows.ctypes.data, cols.ctypes.data, np.array([root]).ctypes.data)
-        code(*at, X.strides[0] // X.itemsize, Y.strides[0] // Y.itemsize, d, len(rows), result.ctypes.data)
+        code(X, Y, rows, cols, root, X.strides[0] // X.itemsize, Y.strides[0] // Y.itemsize, d, len(rows), result)
         return result
     step = max(PART // max(d, 1), 1)
     for first in range(0, len(rows), step):
@@ -66,10 +65,10 @@ def _machine_code(itemsize: int) -> Callable[..., None] | None:
     ir, integer = code.ir, code.integer
     double = ir.DoubleType()
     several = ir.VectorType(double, SIDE)
-    _, b, args = code.function("pairs", "ppnndiiiid")
-    x, y, rows, cols, root_at, x_apart, y_apart, d, count, out = args
+    _, b, args = code.function("pairs", "ppnnyiiiid")
+    x, y, rows, cols, root, x_apart, y_apart, d, count, out = args
     sums, rest = [b.alloca(several) for _ in range(CHAINS)], b.alloca(double)
-    root, step = b.load(root_at), SIDE * CHAINS
+    step = SIDE * CHAINS
     whole = b.sub(d, b.srem(d, integer(step)))
     roots = b.insert_element(ir.Constant(several, ir.Undefined), root, ir.IntType(32)(0))
     roots = b.shuffle_vector(roots, roots, ir.Constant(ir.VectorType(ir.IntType(32), SIDE), [0] * SIDE))

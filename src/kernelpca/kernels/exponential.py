@@ -43,7 +43,7 @@ def gaussian(T: np.ndarray, scale: float, a: np.ndarray, b: np.ndarray, less_one
     code = _code_for(T, less_one)
     if code:
         a, b = (np.ascontiguousarray(added, T.dtype) for added in (a, b))
-        code(T.ctypes.data, T.strides[0] // T.itemsize, *T.shape, float(scale), a.ctypes.data, b.ctypes.data)
+        code(T, T.strides[0] // T.itemsize, *T.shape, float(scale), a, b)
         return
     T *= T.dtype.type(scale)
     T += a[:, None]
