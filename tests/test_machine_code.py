@@ -122,6 +122,36 @@ def test_exponential_of_limits(always):
     assert T[0, 2] == T[0, 3] == T[0, 5] == 1.0
 
 
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_code), False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 20), st.integers(1, 70), st.booleans(), st.integers(0, 2**31))
+def test_rows_with_something_near_are_told(compiled, dtype, height, width, infinite, seed):
+    """Whatever becomes of a tile: the largest argument of each row tells, and NaN is never far."""
+    rng = np.random.default_rng(seed)
+    T = rng.standard_normal((height, width)).astype(dtype)
+    T[rng.random(T.shape) < 0.02] = np.nan
+    a, b = -rng.random(height).astype(dtype), -rng.random(width).astype(dtype)
+    near = rng.normal(2, 2, height).astype(dtype)
+    near[rng.random(height) < 0.3] = np.inf
+    if infinite:
+        near[:] = -np.inf
+    x = 2 * T + a[:, None] + b
+    clear = ~(np.abs(x - near[:, None]) < 1e-5).any(axis=1)
+    expected = (~(x < near[:, None])).any(axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exponential, "SMALL", 0 if compiled else 2**60)
+        for less_one in (False, True):
+            values = T.copy()
+            found = np.isin(np.arange(height), exponential.gaussian(values, 2.0, a, b, less_one, near))
+            assert np.array_equal(found[clear], expected[clear])
+            np.testing.assert_allclose(values, np.exp(np.minimum(x, 0)) - less_one, rtol=1e-5, atol=1e-6)
+        distances = T.copy()
+        found = np.isin(np.arange(height), exponential.falling(distances, 2.0, a, b, near))
+        assert np.array_equal(found[clear], expected[clear])
+        np.testing.assert_allclose(distances, np.maximum(-x, 0), rtol=1e-5, atol=1e-6)
+
+
 def test_without_machine_code_numpy_does_the_work(monkeypatch):
     """On a processor without fused multiply-add."""
     monkeypatch.setattr(thin, "WORTH", 0)
@@ -129,7 +159,7 @@ def test_without_machine_code_numpy_does_the_work(monkeypatch):
     monkeypatch.setattr(machine_code, "processor", lambda: None)
     assert machine_code.Code(8).translate("none") is None
     monkeypatch.setattr(thin, "_machine_code", lambda itemsize: None)
-    monkeypatch.setattr(exponential, "_machine_code", lambda itemsize, less_one: None)
+    monkeypatch.setattr(exponential, "_machine_code", lambda itemsize, kind: None)
     rng = np.random.default_rng(0)
     T, V = rng.standard_normal((20, 30)), rng.standard_normal((50, 7))
     block, rows, cols = ThinBlock(V), slice(0, 20), slice(20, 50)

@@ -17,7 +17,7 @@ from kernelpca.machine_code import Code, once
 
 SIDE = 8  # numbers of float64 side by side
 CHAINS = 2  # sums that grow at the same time
-WORTH = 2**20  # differences from which translating pays
+WORTH = 2**17  # differences from which translating pays
 PART = 2**18  # differences that are made at a time without it
 
 

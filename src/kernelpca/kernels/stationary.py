@@ -14,10 +14,10 @@ from kernelpca.kernels.matern import SMOOTHEST, matern_function, singular_slope
 from kernelpca.kernels.origin import longest_with_partner
 from kernelpca.kernels.pairwise import PAIRWISE_TILE, manhattan
 from kernelpca.kernels.products import (
-    MANY,
     dot,
     level_of,
     losses,
+    near_pairs,
     relative_reach,
     remake,
     squared_distances,
@@ -169,22 +169,21 @@ class RBF(Radial):
 
     def _compute(self, X: Rows, Y: Rows, out: np.ndarray, less_one: bool) -> None:
         """Write the kernel, or that less one; pairs so near that what rounding takes matters are made once more."""
-        scale = self.number()
-        with np.errstate(over="ignore", invalid="ignore"):
+        scale, level = self.number(), level_of(X, Y)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             x, y, gamma = squared_norms(X), squared_norms(Y), X.dtype.type(scale)
+            lost = losses(x, scale, X), losses(y, scale, Y)
+            most = lost[0] + lost[1].max(initial=0.0)
+            near = np.where(most > level, np.log(level / np.maximum(most, level)) - most, np.inf)
             dot(X, Y, out)
-            gaussian(out, 2 * gamma, -gamma * x, -gamma * y, less_one)
-        lost = losses(x, scale, X), losses(y, scale, Y)
-        level, most = level_of(X, Y), lost[0].max(initial=0.0) + lost[1].max(initial=0.0)
+            rows = gaussian(out, 2 * gamma, -gamma * x, -gamma * y, less_one, near)
+        if len(rows):
 
-        def tolerable(loss: np.ndarray) -> np.ndarray:
-            return level / np.maximum(loss, level) * np.exp(-loss) - less_one
+            def matters(values: np.ndarray, loss: np.ndarray) -> np.ndarray:
+                return ~(values < level / np.maximum(loss, level) * np.exp(-loss) - less_one)  # NaN is not less
 
-        if most > level and not out.max(initial=-1.0) < tolerable(most):  # NaN is neither
-            near = ~(out < tolerable(most))
-            if np.count_nonzero(near) > MANY * out.size:  # for the sake of a few rows: ask each pair
-                near = ~(out < tolerable(np.add.outer(*lost)))
-            remake(X, Y, out, near, scale, lambda S: exponential(np.negative(S, out=S), less_one))
+            pairs = near_pairs(out, rows, lost, matters)
+            remake(X, Y, out, *pairs, scale, lambda S: exponential(np.negative(S, out=S), less_one))
 
     def profile(self, S: np.ndarray) -> None:
         """Write exp(-s)."""
