@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-VECTOR = 32  # bytes of a vector
-
 Made = TypeVar("Made")
 
 _translating = Lock()
@@ -49,6 +47,14 @@ def processor() -> tuple[str, str] | None:
     return llvm.get_host_cpu_name(), features.flatten()
 
 
+@cache
+def vector_bytes() -> int:
+    """Return the bytes of a vector that this processor works on at once."""
+    import llvmlite.binding as llvm
+
+    return 64 if llvm.get_host_cpu_features().get("avx512f") else 32
+
+
 class Code:
     """Functions on numbers of one width.
 
@@ -63,7 +69,7 @@ class Code:
 
         self.ir = ir
         self.itemsize = itemsize
-        self.lanes = VECTOR // itemsize
+        self.lanes = vector_bytes() // itemsize
         self.module = ir.Module()
         self.integer = ir.IntType(64)
         self.real = ir.FloatType() if itemsize == 4 else ir.DoubleType()

@@ -13,14 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from kernelpca.machine_code import VECTOR, Code, once
+from kernelpca.machine_code import Code, once, vector_bytes
 
-ROWS = {
-    3: 4,
-    2: 6,
-    1: 12,
-}  # by the vectors of a panel: rows at a time, so that twelve vectors of sums fill the registers
-PART = 60  # rows and columns of the part of a tile that both products read while it is in the nearest cache
+SUMS = {32: (12, 60), 64: (24, 96)}  # by bytes of a vector: how many vectors of sums fill the registers; and rows and
+# columns of the part of a tile that both products read while it is in the nearest cache
+PANELS = (3, 2, 1)  # vectors of a panel
 WORTH = 4096  # rows of a matrix from which translating pays
 
 
@@ -36,7 +33,7 @@ class ThinBlock:
     def __init__(self, V: np.ndarray) -> None:
         self.columns = V.shape[1]
         self._code = _machine_code(V.dtype.itemsize) if len(V) >= WORTH else None
-        lanes = VECTOR // V.dtype.itemsize if self._code else 1
+        lanes = vector_bytes() // V.dtype.itemsize if self._code else 1
         self.V = np.zeros((len(V), -(-self.columns // lanes) * lanes), V.dtype)
         self.V[:, : self.columns] = V
 
@@ -50,7 +47,7 @@ class ThinBlock:
             parts = [array[part] for array in (self.V, total) for part in (rows, cols)]
             mirrored = rows != cols
             width = self.V.shape[1]
-            panels = _panels(self.V.strides[0] // VECTOR)
+            panels = _panels(self.V.strides[0] // vector_bytes())
             self._code(T, *T.shape, *parts, mirrored, width, *panels)
             return
         total[rows] += T @ self.V[cols]
@@ -74,11 +71,9 @@ def _panels(vectors: int) -> tuple[int, int, int]:
 def _machine_code(itemsize: int) -> Callable[..., None] | None:
     """Write the loops, from the rows that are multiplied at a time up to a whole tile."""
     code = Code(itemsize)
-    kernels = {
-        vectors: (_rows_times_panel(code, rows, vectors), _rows_times_panel(code, 1, vectors))
-        for vectors, rows in ROWS.items()
-    }
-    _tile(code, _strip(code, kernels))
+    sums, part = SUMS[vector_bytes()]
+    kernels = [{rows: _rows_times_panel(code, rows, vectors) for rows in (sums // vectors, 1)} for vectors in PANELS]
+    _tile(code, _strip(code, kernels), part)
     return code.translate("tile")
 
 
@@ -118,37 +113,39 @@ def _rows_times_panel(code: Code, rows: int, vectors: int) -> Any:
     return function
 
 
-def _strip(code: Code, kernels: dict[int, tuple[Any, Any]]) -> Any:
+def _strip(code: Code, kernels: list[dict[int, Any]]) -> Any:
     """Write the loops over panels and over `count` rows: as many as there are registers for, then one by one."""
     function, b, args = code.function("strip", "piiiippiiii")
     t, down, along, count, length, V, out, width, *panels = args
     integer = code.integer
     first = integer(0)
-    for number, (vectors, (many, one)) in zip(panels, kernels.items(), strict=True):
+    for number, vectors, kernel in zip(panels, PANELS, kernels, strict=True):
+        many, one = kernel
         step = vectors * code.lanes
         last = b.add(first, b.mul(number, integer(step)))
-        whole = b.sub(count, b.srem(count, integer(ROWS[vectors])))
+        whole = b.sub(count, b.srem(count, integer(many)))
         with code.counting(b, first, last, step) as c:
-            for rows, start, stop, kernel in ((ROWS[vectors], integer(0), whole, many), (1, whole, count, one)):
+            for rows, start, stop in ((many, integer(0), whole), (one, whole, count)):
                 with code.counting(b, start, stop, rows) as r:
                     into = b.gep(out, [b.add(b.mul(r, width), c)])
-                    b.call(kernel, [b.gep(t, [b.mul(r, down)]), down, along, length, b.gep(V, [c]), into, width])
+                    here = [b.gep(t, [b.mul(r, down)]), down, along, length, b.gep(V, [c]), into, width]
+                    b.call(kernel[rows], here)
         first = last
     b.ret_void()
     return function
 
 
-def _tile(code: Code, strip: Any) -> None:
-    """Write the loop over parts of a tile, each multiplied as it is and, unless it is on the diagonal, mirrored."""
+def _tile(code: Code, strip: Any, side: int) -> None:
+    """Write the loop over parts of a tile: each is multiplied as it is and, unless it is on the diagonal, mirrored."""
     _, b, args = code.function("tile", "piippppiiiii")
     t, rows, cols, V_rows, V_cols, out_rows, out_cols, mirrored, width, *panels = args
     integer = code.integer
-    part, one = integer(PART), integer(1)
+    part, one = integer(side), integer(1)
 
     def least(x: Any, y: Any) -> Any:
         return b.select(b.icmp_signed("<", x, y), x, y)
 
-    with code.counting(b, integer(0), rows, PART) as i, code.counting(b, integer(0), cols, PART) as j:
+    with code.counting(b, integer(0), rows, side) as i, code.counting(b, integer(0), cols, side) as j:
         height, length = least(part, b.sub(rows, i)), least(part, b.sub(cols, j))
         here = b.gep(t, [b.add(b.mul(i, cols), j)])
         row, col = [b.mul(i, width)], [b.mul(j, width)]
