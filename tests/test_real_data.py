@@ -8,6 +8,7 @@ from scipy import sparse
 from kernelpca import KernelPCA
 from kernelpca.gram import TiledGram
 from kernelpca.kernels import RBF
+from kernelpca.solvers import BlockKrylov
 from real_data import path_of
 
 
@@ -59,3 +60,16 @@ def test_faults_of_a_chemical_plant_stand_out():
     model = KernelPCA(0.9, kernel=RBF("median")).fit((normal - mean) / std)
     scores = model.score_samples(run)
     assert np.median(scores[200:]) < np.quantile(scores[:160], 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [0.25, 4.0])
+def test_more_landmarks_never_stall_a_fit(factor):
+    """Rounding may make the landmarks' approximation exceed the matrix: blocks from it would stop helping."""
+    X = np.load(path_of("usps.npz"))["X"].astype(np.float64)
+    kernel = RBF(factor * RBF("median").resolve(X).gamma)
+    passes = [
+        KernelPCA(20, kernel=kernel, solver=BlockKrylov(landmarks=m)).fit(X).certificate_.passes
+        for m in (100, 400, 800)
+    ]
+    assert max(passes[1:]) <= passes[0]

@@ -13,7 +13,7 @@ from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, 
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
 from kernelpca.solvers.lanczos import SEEDED
-from kernelpca.solvers.rayleigh_ritz import orthonormal
+from kernelpca.solvers.rayleigh_ritz import MANY, PROBES, orthogonality_loss, orthonormal, probed_residuals
 from kernelpca.solvers.solution import leading_signs
 from kernelpca.solvers.watch import Watch
 
@@ -263,3 +263,35 @@ def test_every_iterative_solver_tells_of_its_passes_and_can_be_stopped(name):
         stopped = as_solver(name).solve(DenseGram(K), 3, tol=1e-9, callback=lambda event: event.passes >= 4)
     assert stopped.certificate.passes <= 6
     assert not stopped.certificate.satisfied
+
+
+@pytest.mark.parametrize("k", [MANY, MANY + 1, 300])
+def test_evidence_of_many_components_is_about_theirs(k):
+    """Of many components residuals are estimated: they are near those of a product with the matrix."""
+    K, _ = with_spectrum(0.97 ** np.arange(300))
+    solution = Dense().solve(DenseGram(K), k)
+    certificate = solution.certificate
+    true = np.linalg.norm(K @ solution.vectors - solution.vectors * solution.values, axis=0)
+    assert certificate.satisfied
+    assert certificate.grade == "exact"
+    # both are a few eps of the first eigenvalue, and the product itself is known no better
+    assert np.abs(certificate.residuals - true).max() < 30 * np.finfo(float).eps
+    loss = np.abs(solution.vectors.T @ solution.vectors - np.eye(k)).max()
+    assert loss <= certificate.orthogonality_loss + 1e-15
+    assert certificate.orthogonality_loss < 1e-12
+
+
+def test_wrong_pairs_are_seen_by_probes():
+    """Probes tell residuals to about an eighth and never call vectors orthogonal that are not."""
+    rng = np.random.default_rng(0)
+    K, _ = with_spectrum(0.97 ** np.arange(300))
+    values, U = np.linalg.eigh(K)
+    U = U + 10.0 ** rng.uniform(-9, -2, 300) * rng.standard_normal((300, 300)) / np.sqrt(300)
+    true = np.linalg.norm(K @ U - U * values, axis=0)
+    Z = rng.standard_normal((300, PROBES))
+    found = probed_residuals(values, U, Z, K @ Z)
+    assert (found / true).min() > 0.5
+    assert (found / true).max() < 1.6
+    for columns in (MANY, MANY + 1, 300):
+        loss = np.abs(U[:, :columns].T @ U[:, :columns] - np.eye(columns)).max()
+        assert (1 - 1e-9) * loss <= orthogonality_loss(U[:, :columns]) <= 10 * np.sqrt(columns) * loss

@@ -6,9 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernelpca.tiles import all_tiles, share_out
+from kernelpca.tiles import Tile, all_tiles, share_out
 
 ROWS = 1024  # rows of a block; sums within one are in the working precision, sums over blocks in float64
+LOW, PARTS = 256, 4  # rows of a block, and blocks, that a matrix of few rows is cut into, so that all cores have some
+
+
+def row_blocks(n: int, size: int = ROWS) -> list[Tile]:
+    """List the blocks of n rows."""
+    return all_tiles(n, 1, min(size, max(-(-n // PARTS), LOW)))
 
 
 def by_rows(n: int, work: Callable[[slice], object], size: int = ROWS) -> None:
@@ -17,7 +23,7 @@ def by_rows(n: int, work: Callable[[slice], object], size: int = ROWS) -> None:
     def work_on(_: None, rows: slice, __: slice) -> None:
         work(rows)
 
-    share_out(all_tiles(n, 1, size), work_on, lambda: None)
+    share_out(row_blocks(n, size), work_on, lambda: None)
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -28,7 +34,7 @@ def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     def work(total: np.ndarray, rows: slice, _: slice) -> None:
         total += A[rows].T @ B[rows]
 
-    totals = share_out(all_tiles(len(A), 1, ROWS), work, lambda: np.zeros((A.shape[1], B.shape[1])))
+    totals = share_out(row_blocks(len(A)), work, lambda: np.zeros((A.shape[1], B.shape[1])))
     return sum(totals[1:], start=totals[0])
 
 
@@ -59,7 +65,7 @@ def row_products(d: int, shape: tuple[int, int], block: Callable[[slice], tuple[
         A, B = block(cols)
         total += A @ B.T
 
-    totals = share_out(all_tiles(d, 1, ROWS), work, lambda: np.zeros(shape))
+    totals = share_out(row_blocks(d), work, lambda: np.zeros(shape))
     return sum(totals[1:], start=totals[0])
 
 

@@ -15,7 +15,7 @@ from kernelpca.decomposition import Decomposition
 from kernelpca.estimators.components import Components
 from kernelpca.estimators.cost import Shape, calibrate
 from kernelpca.estimators.dual import Pursuit, pursue, with_pursuit
-from kernelpca.estimators.plan import GIVEN, SQUARE, Plan, advise, make_plan
+from kernelpca.estimators.plan import GIVEN, Plan, advise, make_plan
 from kernelpca.estimators.support import Coefficients, keep_support
 from kernelpca.features.kernel import GivenFeatures, KernelFeatures
 from kernelpca.features.protocol import Features, move
@@ -26,7 +26,7 @@ from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.kernels.origin import fits_single, origin_of
 from kernelpca.memory import PeakMemory
 from kernelpca.remote import RemoteRows
-from kernelpca.solvers.dense import Dense
+from kernelpca.solvers.dense import FEW, Dense
 from kernelpca.solvers.solution import Dual, Solution
 from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import one_blas_thread
@@ -110,7 +110,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
         return fit_remote(kernel, X, request, weights)
     planner = plan_rows(kernel, X, request)
     # on small matrices a second BLAS thread only gets in the way
-    alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
+    alone = one_blas_thread if n_rows(X) <= FEW else nullcontext()
     with alone, measured(n_rows(X) >= TIMED) as taken:
         plan = planner(request.components.first_guess(n_rows(X)))
         request.announce(plan.predicted_seconds)

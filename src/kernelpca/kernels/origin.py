@@ -9,7 +9,7 @@ from kernelpca.remote import RemoteRows
 from kernelpca.tiles import blocks
 
 MANY = 4096  # rows that are not copied without need
-LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 257)  # numbers that tell where rows lie, and of how many rows
+LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 255)  # numbers that tell where rows lie, and of how many rows
 
 
 def rows_looked_at(d: int) -> int:
@@ -31,7 +31,8 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     low, high = X.ranges() if isinstance(X, RemoteRows) else (X.min(axis=0), X.max(axis=0))
     with np.errstate(over="ignore", invalid="ignore"):
         grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
-        middle = (np.round(np.median(sample, axis=0) / grid) * grid).astype(X.dtype)
+        ordered = np.sort(np.ascontiguousarray(sample.T), axis=1)  # several times as fast as NumPy's median
+        middle = (np.round(ordered[:, len(sample) // 2] / grid) * grid).astype(X.dtype)
         if not np.isfinite(middle).all() or not middle.any():
             return None
         if len(X) >= MANY:

@@ -238,13 +238,14 @@ class BlockKrylov(Solver):
         if self.criterion == "residual":
             locked = reached(evidence.values[:k], evidence.residuals, LOCKED * watch.tol, LOCKED * watch.rounding)
         width = max(p - int(locked.sum()), min(p, SPARE))
-        inside = None
-        if subspace.F.shape[1] and evidence.readout is not None:
-            values = evidence.readout.values
+        inside, features, readout = None, subspace.F.shape[1] > 0, evidence.readout
+        # where rounding has made F F' larger than K the readout leaves directions out, and blocks from it, too
+        if features and readout is not None and readout.root.shape[1] == q:
+            values = readout.values
             free = _free(locked, min(max(p, k + SPARE), len(values)))[:width]
-            W = subspace.readout_vectors(evidence.readout, int(free.max(initial=-1)) + 1)[:, free]
+            W = subspace.readout_vectors(readout, int(free.max(initial=-1)) + 1)[:, free]
             W = W * values[free].astype(product.dtype)
-        elif locked.any():
+        elif features or locked.any():
             W = subspace.products(evidence.S[:, _free(locked, q)[:width]])
         else:
             W, inside = product, subspace.T[:, q - product.shape[1] :]

@@ -7,6 +7,7 @@ import numpy as np
 from kernelpca.tall import add_product, inner, times
 
 CLEAN = 0.01  # of the length of a column: what it may have had inside the basis before the last time
+MANY, PROBES = 128, 32  # columns from which evidence about each costs a good part of finding them; probes that tell it
 WELL = 0.3  # smallest over largest pivot from which one round of Cholesky is enough
 
 
@@ -74,3 +75,26 @@ def rayleigh_ritz(Q: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 def residual_matrix(values: np.ndarray, vectors: np.ndarray, products: np.ndarray) -> np.ndarray:
     """(p,), (n, p), (n, p) -> (n, p): K U - U diag(values), in float64."""
     return products.astype(np.float64) - vectors * values
+
+
+def probed_residuals(values: np.ndarray, U: np.ndarray, Z: np.ndarray, KZ: np.ndarray) -> np.ndarray:
+    """(k,), (n, k), (n, r) normal numbers, (n, r) -> (k,): |K u_i - theta_i u_i|, from Z'(K U - U diag(values)).
+
+    A residual times a row of normal numbers has the residual's squared length as its mean square, so that r columns
+    tell the lengths of all residuals to about 1 / sqrt(2 r), for a product of r columns instead of k.
+    """
+    seen = inner(KZ, U) - inner(Z, U) * values
+    return np.sqrt(np.square(seen).mean(axis=0))
+
+
+def orthogonality_loss(U: np.ndarray) -> float:
+    """(n, k) -> the largest entry of U'U - I; of many columns a bound that signs at random tell, too large if anything.
+
+    Row i of U'U - I times random signs has the length of that row as its root mean square, which is no less than its
+    largest entry.
+    """
+    k = U.shape[1]
+    if k <= MANY:
+        return float(np.abs(inner(U, U) - np.eye(k)).max(initial=0.0))
+    Z = np.random.default_rng(0).choice([-1.0, 1.0], (k, PROBES))
+    return float(np.abs(inner(U, times(U.astype(np.float64, copy=False), Z)) - Z).max())

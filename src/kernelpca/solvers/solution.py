@@ -19,7 +19,7 @@ from kernelpca.solvers.certificate import (
     variance_gap,
 )
 from kernelpca.solvers.evidence import SAFETY, Evidence, second_order
-from kernelpca.solvers.rayleigh_ritz import residual_matrix
+from kernelpca.solvers.rayleigh_ritz import orthogonality_loss, residual_matrix
 from kernelpca.solvers.watch import Progress, Watch, unit_of
 from kernelpca.warn import warn
 
@@ -126,8 +126,10 @@ def leading(ritz: Ritz, k: int, watch: Watch) -> tuple[np.ndarray, np.ndarray, n
     watch.see(ritz.values)
     values = ritz.values[order].astype(np.float64)
     if ritz.exact:  # LAPACK is backward stable: what it leaves is rounding
-        R = residual_matrix(values, vectors, products)
-        watch.rounding = max(watch.rounding, 2 * float(np.linalg.norm(R, axis=0).max()))
+        left = ritz.residuals
+        if left is None:
+            left = np.linalg.norm(residual_matrix(values, vectors, products), axis=0)
+        watch.rounding = max(watch.rounding, 2 * float(left.max()))
     return values, vectors, products
 
 
@@ -143,7 +145,7 @@ def certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.nd
     k, rounding, tol = len(values), watch.rounding, watch.tol
     R = residual_matrix(values, vectors, products)
     residuals = np.linalg.norm(R, axis=0) if ritz.residuals is None else ritz.residuals[:k]
-    loss = float(np.abs(vectors.T.astype(np.float64) @ vectors - np.eye(k)).max(initial=0.0))
+    loss = orthogonality_loss(vectors)
     following = np.sort(ritz.values)[::-1][k] if len(ritz.values) > k else None
     slack = k * rounding
     captured = float(np.einsum("ij,ij->", vectors, products, dtype=np.float64))
