@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kernelpca.gram.protocol import Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
-from kernelpca.tall import times
-from kernelpca.tiles import Tile, blocks, half_tiles, share_out
+from kernelpca.gram.thin import WORTH, ThinBlock
+from kernelpca.tall import by_rows, times
+from kernelpca.tiles import Tile, half_tiles, share_out
 
 LOOKED_AT = 512  # rows of a tile that is compared with its mirror image
 
@@ -53,8 +56,18 @@ class DenseGram(Gram):
         self.positive_definite = positive_definite
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        """(n, p) -> (n, p)."""
-        return times(self.K, check_block(V, self.shape[0]))
+        """(n, p) -> (n, p): of a large matrix half is read, each tile for its mirror image too."""
+        n = self.shape[0]
+        check_block(V, n)
+        if n < WORTH or self.K.strides[1] != self.K.itemsize:
+            return times(self.K, V)
+        block = ThinBlock(V.astype(self.dtype, copy=False))
+
+        def work(total: np.ndarray, rows: slice, cols: slice) -> None:
+            block.add(self.K[rows, cols], rows, cols, total)
+
+        totals = share_out(half_tiles(n), work, block.zeros)
+        return block.result(sum(totals[1:], start=totals[0]))
 
     def single(self) -> Gram:
         """Return this matrix in tiles of float32."""
@@ -77,7 +90,9 @@ class DenseGram(Gram):
     def frobenius_squared(self) -> float:
         """Return the sum of squared entries, blocks of rows added up in float64."""
         if self._squares is None:
-            self._squares = sum(sum_of_squares(self.K[rows]) for rows in blocks(self.shape[0], 64))
+            sums: list[float] = []
+            by_rows(self.shape[0], lambda rows: sums.append(sum_of_squares(self.K[rows])), 64)
+            self._squares = math.fsum(sums)  # whatever their order
         return self.rounded_up(self._squares)
 
 

@@ -42,13 +42,13 @@ class ThinBlock:
         return np.zeros_like(self.V)
 
     def add(self, T: np.ndarray, rows: slice, cols: slice, total: np.ndarray) -> None:
-        """Add T V[cols] to total[rows] and, off the diagonal, T'V[rows] to total[cols]; T is contiguous."""
+        """Add T V[cols] to total[rows] and, off the diagonal, T'V[rows] to total[cols]; rows of T lie together."""
         if self._code:
             parts = [array[part] for array in (self.V, total) for part in (rows, cols)]
             mirrored = rows != cols
             width = self.V.shape[1]
             panels = _panels(self.V.strides[0] // vector_bytes())
-            self._code(T, *T.shape, *parts, mirrored, width, *panels)
+            self._code(T, T.strides[0] // T.itemsize, *T.shape, *parts, mirrored, width, *panels)
             return
         total[rows] += T @ self.V[cols]
         if rows != cols:
@@ -137,8 +137,8 @@ def _strip(code: Code, kernels: list[dict[int, Any]]) -> Any:
 
 def _tile(code: Code, strip: Any, side: int) -> None:
     """Write the loop over parts of a tile: each is multiplied as it is and, unless it is on the diagonal, mirrored."""
-    _, b, args = code.function("tile", "piippppiiiii")
-    t, rows, cols, V_rows, V_cols, out_rows, out_cols, mirrored, width, *panels = args
+    _, b, args = code.function("tile", "piiippppiiiii")
+    t, apart, rows, cols, V_rows, V_cols, out_rows, out_cols, mirrored, width, *panels = args
     integer = code.integer
     part, one = integer(side), integer(1)
 
@@ -147,9 +147,9 @@ def _tile(code: Code, strip: Any, side: int) -> None:
 
     with code.counting(b, integer(0), rows, side) as i, code.counting(b, integer(0), cols, side) as j:
         height, length = least(part, b.sub(rows, i)), least(part, b.sub(cols, j))
-        here = b.gep(t, [b.add(b.mul(i, cols), j)])
+        here = b.gep(t, [b.add(b.mul(i, apart), j)])
         row, col = [b.mul(i, width)], [b.mul(j, width)]
-        b.call(strip, [here, cols, one, height, length, b.gep(V_cols, col), b.gep(out_rows, row), width, *panels])
+        b.call(strip, [here, apart, one, height, length, b.gep(V_cols, col), b.gep(out_rows, row), width, *panels])
         with b.if_then(b.icmp_signed("!=", mirrored, integer(0))):
-            b.call(strip, [here, one, cols, length, height, b.gep(V_rows, row), b.gep(out_cols, col), width, *panels])
+            b.call(strip, [here, one, apart, length, height, b.gep(V_rows, row), b.gep(out_cols, col), width, *panels])
     b.ret_void()
