@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -24,7 +23,6 @@ from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.kernels.origin import fits_single, origin_of
-from kernelpca.memory import PeakMemory
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.solution import Dual, Solution
@@ -111,7 +109,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
     planner = plan_rows(kernel, X, request)
     # on small matrices a second BLAS thread only gets in the way
     alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
-    with alone, measured(n_rows(X) >= TIMED) as taken:
+    with alone:
         plan = planner(request.components.first_guess(n_rows(X)))
         request.announce(plan.predicted_seconds)
         positive = _positive(kernel, request.center)
@@ -125,8 +123,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
             K = kernel.matrix(features.anchors)
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
         gram.blur = kernel.rounding(features.anchors, gram.dtype)
-        fit = _decompose(gram, features, planner, request, weights, positive)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+        return _decompose(gram, features, planner, request, weights, positive)
 
 
 def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndarray | None = None) -> Fit:
@@ -140,9 +137,7 @@ def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndar
     def planner(k: int) -> Plan:
         return plan_remote(gram, request, k)
 
-    with measured(gram.shape[0] >= TIMED) as taken:
-        fit = _decompose(gram, features, planner, request, weights, positive)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+    return _decompose(gram, features, planner, request, weights, positive)
 
 
 def plan_remote(gram: Any, request: Request, k: int | None = None) -> Plan:
@@ -158,9 +153,7 @@ def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) ->
     def planner(k: int) -> Plan:
         return plan_gram(gram, request, k)
 
-    with measured(gram.shape[0] >= TIMED) as taken:
-        fit = _decompose(gram, GivenFeatures(gram.shape[0]), planner, request, weights, gram.positive_definite)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+    return _decompose(gram, GivenFeatures(gram.shape[0]), planner, request, weights, gram.positive_definite)
 
 
 def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
@@ -217,15 +210,6 @@ def shape_of(kernel: Kernel, X: Rows, k: int, request: Request) -> Shape:
 
 def _positive(kernel: Kernel, center: bool) -> bool:
     return kernel.positive_once_centered if center else kernel.positive_definite
-
-
-@contextmanager
-def measured(large: bool) -> Iterator[Callable[[], tuple[float, int | None]]]:
-    """Measure time and peak memory of a block; the function it gives returns both once the block is left."""
-    began = time.perf_counter()
-    with PeakMemory.watched() if large else nullcontext(PeakMemory()) as peak:
-        yield lambda: (ended - began, peak.bytes)
-    ended = time.perf_counter()
 
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:

@@ -214,7 +214,7 @@ class InvertibleKernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _fit(self, X: Any, scores: bool = False) -> Any:
         """Fit layer after layer, or leave everything as it was; return the scores of X where they are asked for."""
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
             rows: Any = self._check_training(X)

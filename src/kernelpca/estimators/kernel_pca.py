@@ -248,7 +248,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
 
     def _fit(self, X: Any, sample_weight: Any, scores: bool = False) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             return self._fit_anew(X, sample_weight, callback, scores)
 
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
@@ -261,7 +261,11 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
             operations = as_preimage(self.preimage).operations(*training.rows.shape)
             request.announce(operations / product_rate(8), "learning the way back")
         self._store(fitted, training)
-        return fitted if training.all_count else None
+        if not training.all_count:
+            return None
+        if scores:
+            _ = fitted.scores  # they are kept, and belong to what the fit took
+        return fitted
 
     def _check_training(self, X: Any, sample_weight: Any) -> Training:
         """Check data and weights, resolve the kernel, and leave out rows that do not count."""
