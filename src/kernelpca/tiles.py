@@ -49,8 +49,9 @@ def blocks(n: int, size: int) -> list[slice]:
 
 def row_blocks(X: Any, numbers: int = NUMBERS) -> list[slice]:
     """Cut the rows of X, whatever it is, into blocks of about so many numbers: what is made of one is small."""
-    n, width = (X.shape[0], int(prod(X.shape[1:]))) if hasattr(X, "shape") else (len(X), 1)
-    return blocks(n, max(numbers // max(width, 1), 1))
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    held = getattr(X, "nnz", None) or prod(getattr(X, "shape", (n,)))
+    return blocks(n, max(numbers * n // max(held, 1), 1))
 
 
 def all_tiles(n: int, m: int, size: int = TILE) -> list[Tile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -21,8 +22,9 @@ from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, shifted, spread_numbers
 from kernelpca.kernels.origin import fits_single, origin_of
+from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.solution import Dual, Solution
@@ -30,6 +32,9 @@ from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import one_blas_thread
 
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit
+SAMPLED, FEW_OF = 1000, 4  # rows that tell how many components a rule needs, where they are a small part of all
+SQUARES = 5  # matrices of these rows that are held at a time
+MORE = 1.25  # times as many components as some rows need, all do
 PIECE = 4  # part of the rows that tell how fast kernel values are made, in a sixteenth of the time that all would take
 
 # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
@@ -54,6 +59,18 @@ class Request:
     def options(self) -> dict[str, Any]:
         """What every solver is given."""
         return {"tol": self.tol, "rng": self.rng, "callback": self.callback}
+
+    def beside(self, held: int) -> Request:
+        """Return the same where so many bytes of the memory granted are taken by a copy of rows."""
+        if not held:
+            return self
+        limit = granted_bytes(self.memory_limit)
+        if held >= limit:
+            raise MemoryError(
+                f"The rows of positive weight take {readable_bytes(held)} beside those given; {readable_bytes(limit)} "
+                "are granted. Leave the others out, X[sample_weight > 0], or raise memory_limit."
+            )
+        return replace(self, memory_limit=limit - held)
 
     @property
     def expect(self) -> Callable[[float, str], object] | None:
@@ -106,6 +123,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
     if isinstance(X, RemoteRows):
         return fit_remote(kernel, X, request, weights)
+    request = with_likely_count(kernel, X, request, weights)
     planner = plan_rows(kernel, X, request)
     # on small matrices a second BLAS thread only gets in the way
     alone = one_blas_thread if n_rows(X) <= SQUARE else nullcontext()
@@ -186,6 +204,34 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
     return planner
 
 
+def with_likely_count(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Request:
+    """Return the request with about how many components its rule will need, as the spectrum of some rows tells.
+
+    All rows need no fewer, as a rule: some have fewer directions. So what cannot fit is refused before the work.
+    """
+    rule, n = request.components, n_rows(X)
+    m = min(SAMPLED, math.isqrt(granted_bytes(request.memory_limit) // (8 * SQUARES)))
+    if rule.kind not in ("fraction", "relative") or n < SAMPLED * FEW_OF:
+        return request
+    some = spread_numbers(n, m)
+    rows = shifted(X[some], origin_of(kernel, X[some], request.center))
+    gram = DenseGram(kernel.matrix(rows), kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
+    own = None if weights is None else weights[some]
+    target: Gram = CenteredGram(gram, own) if request.center else gram
+    target = target if own is None else WeightedGram(target, own)
+    values = np.linalg.eigvalsh(target.dense())[::-1]
+    total = float(values.sum())
+    count = rule.select(values, total, zero_level(values, 0.0, values.dtype), m) if total > 0 else None
+    if not count:
+        return request
+    shape = shape_of(kernel, X, count, request)
+    try:
+        make_plan(shape, request.solver, request.memory_limit, request.tol)
+    except MemoryError as error:
+        raise MemoryError(f"n_components={rule} takes {count} or more, as {m} of the rows tell. {error}") from error
+    return replace(request, components=replace(rule, likely=min(int(MORE * count) + 1, n)))
+
+
 def is_timed(n: int, request: Request) -> bool:
     """Whether the time of a fit on n rows is predicted: it is large, or its callback asks for that."""
     return n >= TIMED or request.expect is not None
@@ -193,9 +239,10 @@ def is_timed(n: int, request: Request) -> bool:
 
 def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
     """Return the plan of a fit, with a prediction of its time and advice; nothing large is allocated."""
-    k = request.components.first_guess(n_rows(X))
     if isinstance(X, RemoteRows):
-        return plan_remote(X.gram(kernel), request, k)
+        return plan_remote(X.gram(kernel), request)
+    request = with_likely_count(kernel, X, request)
+    k = request.components.first_guess(n_rows(X))
     rates = calibrate(kernel.for_centering() if request.center else kernel, X)
     shape = shape_of(kernel, X, k, request)
     plan = make_plan(shape, request.solver, request.memory_limit, request.tol, rates=rates)
@@ -234,8 +281,7 @@ def _decompose(
     """
     centered = CenteredGram(gram, weights, positive_definite) if request.center else None
     target: Gram = centered or gram
-    if weights is not None:
-        target = WeightedGram(target, weights)
+    target = target if weights is None else WeightedGram(target, weights)
     n, count = gram.shape[0], request.components.count
     if count is not None:
         with_pursuit(plan_for(count), request.pursuit, n, count)  # says if there is no room, before the work
@@ -327,7 +373,10 @@ def solve_for(
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan
         k, start = min(max(2 * k, rule.least(solution.values, total())), n), solution.vectors
+        del solution  # its products, before there are more
         plan = plan_for(k)
+        if plan.tile_budget:
+            gram.grant(plan.tile_budget, plan.cache)
 
 
 def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:

@@ -256,6 +256,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         training = self._check_training(X, sample_weight)
         learns = self.preimage is not None and as_preimage(self.preimage).learns
         request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
+        request = request.beside(training.copied)
         fitted = self._decompose(training, request)
         if learns and request.expect is not None:
             operations = as_preimage(self.preimage).operations(*training.rows.shape)
@@ -273,6 +274,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, n_rows(rows))
         counted: Any = slice(None)
+        given = rows
         if weights is not None:
             counted = weights > 0
             whole = isinstance(kernel, Precomputed) and not is_block(rows)
@@ -286,7 +288,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
             )
         self.kernel_ = kernel.resolve(rows, weights)
         check_preimage(self.preimage, self.kernel_, self._feature_map(), rows)
-        return Training(rows, weights, counted)
+        return Training(rows, weights, counted, copied=0 if rows is given else getattr(rows, "nbytes", 0))
 
     def _decompose(self, training: Training, request: Request) -> Fit:
         """Take the path that kernel and approximation ask for."""

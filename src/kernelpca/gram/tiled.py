@@ -125,6 +125,12 @@ class Tiles(Gram):
         """Forget the tiles that were kept."""
         self._kept, self._made = {}, set()
 
+    def grant(self, budget: int, cache: int) -> None:
+        """Work within other limits from now on; tiles for which there is no room any more are forgotten."""
+        if cache < self.cache:
+            self.release()
+        self.budget, self.cache = budget, cache
+
     def frobenius_squared(self) -> float | None:
         """Return the sum of squared entries, which the first pass adds up; None before it."""
         return None if self._squares is None else self.rounded_up(self._squares)
@@ -185,6 +191,12 @@ class TiledGram(Tiles):
             X = self.X.astype(np.float32)
             self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
         return self._single
+
+    def grant(self, budget: int, cache: int) -> None:
+        """Work within other limits from now on, in float32 too."""
+        super().grant(budget, cache)
+        if self._single is not None:
+            self._single.grant(budget, cache)
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""

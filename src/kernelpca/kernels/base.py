@@ -336,11 +336,17 @@ def _spread_of(X: Rows, weights: np.ndarray | None) -> tuple[float, float, float
     total = float(w.sum()) * X.shape[1]
     if total == 0:
         return 0.0, 0.0, 0.0
-    mean = float(w @ X.sum(axis=1, dtype=np.float64)) / total
     if not sparse.issparse(X):
-        return total, mean, float(w @ np.square(X - mean, dtype=np.float64).sum(axis=1))
-    squares = float(w @ np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel())
-    return total, mean, max(squares - total * mean**2, 0.0)
+        mean = float(w @ X.sum(axis=1, dtype=np.float64)) / total
+        apart = np.subtract(X, mean, dtype=np.float64)
+        return total, mean, float(w @ np.einsum("ij,ij->i", apart, apart))
+    X = X.tocsr()
+    X.sum_duplicates()
+    counts = np.diff(X.indptr)
+    each = np.repeat(w, counts)
+    mean = float(np.dot(each, X.data)) / total
+    stored = float(np.dot(each, np.square(np.subtract(X.data, mean, dtype=np.float64))))
+    return total, mean, stored + mean**2 * float(w @ (X.shape[1] - counts))
 
 
 def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
@@ -464,8 +470,13 @@ class HasGamma(Kernel):
     def median_gamma(self, X: Rows) -> float:
         """1 / median of `measure` over pairs of rows, on at most 1000 rows; 1 where all rows are equal."""
         sample = spread_rows(X)
-        upper = np.triu_indices(n_rows(sample), 1)
-        values = self.measure(sample, sample)[upper]
+        n = n_rows(sample)
+        values = np.concatenate(
+            [
+                self.measure(sample[rows], sample)[~np.tri(rows.stop - rows.start, n, rows.start, dtype=bool)]
+                for rows in blocks(n, WHOLE)
+            ]
+        )
         positive = values[values > 0]
         if positive.size == 0:
             return 1.0
