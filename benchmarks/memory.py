@@ -106,7 +106,8 @@ def model_of(case: dict[str, Any], limit: str) -> KernelPCA:
 
 def run_command(case: dict[str, Any], file: Path) -> dict[str, Any]:
     """Measure a command in this process, after the same command on a few lines."""
-    from kernelpca.cli.app import main as command  # imported here: only these cases have it
+    import kernelpca.dask.files  # noqa: F401  for files that are not loaded; a small one would not bring it
+    from kernelpca.cli.app import main as command
 
     folder = Path(tempfile.mkdtemp(dir=file.parent))
     small, model, out = folder / "small.csv", folder / "model.kpca", folder / "scores.npy"

@@ -207,7 +207,7 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
 def with_likely_count(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Request:
     """Return the request with about how many components its rule will need, as the spectrum of some rows tells.
 
-    All rows need no fewer, as a rule: some have fewer directions. So what cannot fit is refused before the work.
+    All rows need some more, for a few have fewer directions. So what cannot fit is refused before the work.
     """
     rule, n = request.components, n_rows(X)
     m = min(SAMPLED, math.isqrt(granted_bytes(request.memory_limit) // (8 * SQUARES)))
@@ -224,12 +224,12 @@ def with_likely_count(kernel: Kernel, X: Rows, request: Request, weights: np.nda
     count = rule.select(values, total, zero_level(values, 0.0, values.dtype), m) if total > 0 else None
     if not count:
         return request
-    shape = shape_of(kernel, X, count, request)
+    likely = min(int(MORE * count) + 1, n)
     try:
-        make_plan(shape, request.solver, request.memory_limit, request.tol)
+        make_plan(shape_of(kernel, X, likely, request), request.solver, request.memory_limit, request.tol)
     except MemoryError as error:
-        raise MemoryError(f"n_components={rule} takes {count} or more, as {m} of the rows tell. {error}") from error
-    return replace(request, components=replace(rule, likely=min(int(MORE * count) + 1, n)))
+        raise MemoryError(f"n_components={rule} takes about {likely}, as {m} of the rows tell. {error}") from error
+    return replace(request, components=replace(rule, likely=likely))
 
 
 def is_timed(n: int, request: Request) -> bool:

@@ -76,7 +76,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         machine precision. Small problems are solved to machine precision whatever it is; from 4096 rows on, float64
         data is worked on in float32 where tol >= 1e-5 and rounding allow it.
     memory_limit : int, str or None, default=None
-        Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
+        Memory that the fit may use beside X, in bytes or as "4GB"; half of what is free when not given.
     random_state : int, Generator, RandomState or None, default=None
         Seed of random starts; None is a fixed seed, so that fits repeat.
     callback : callable, "bar" or None, default=None
