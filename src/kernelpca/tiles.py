@@ -47,11 +47,14 @@ def blocks(n: int, size: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
-def row_blocks(X: Any, numbers: int = NUMBERS) -> list[slice]:
-    """Cut the rows of X, whatever it is, into blocks of about so many numbers: what is made of one is small."""
+def row_blocks(X: Any, numbers: int = NUMBERS, most: int = 2**62) -> list[slice]:
+    """Cut the rows of X, whatever it is, into blocks of about so many numbers, and of so many rows at most.
+
+    So what is made of a block is small.
+    """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     held = getattr(X, "nnz", None) or prod(getattr(X, "shape", (n,)))
-    return blocks(n, max(numbers * n // max(held, 1), 1))
+    return blocks(n, max(min(numbers * n // max(held, 1), most), 1))
 
 
 def all_tiles(n: int, m: int, size: int = TILE) -> list[Tile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,7 @@ def attempt(estimator: Any, X: Any) -> Iterator[Any]:
 def _is_large(X: Any) -> bool:
     """Whether rows, or a matrix, are worth watching what a fit on them takes."""
     shape = getattr(X, "shape", None) or (len(X) if hasattr(X, "__len__") else 0,)
-    numbers = [length for length in shape if isinstance(length, int)]  # Dask may not know how many rows there are
-    return len(numbers) < len(shape) or shape[0] >= ROWS or int(np.prod(numbers, dtype=float)) >= NUMBERS
+    return not (shape[0] < ROWS and prod(shape) < NUMBERS)  # Dask may not know how many rows there are: NaN
 
 
 class Remembering:

@@ -331,7 +331,9 @@ def total_variance(X: Rows, weights: np.ndarray | None = None) -> float:
 def _spread_of(X: Rows, weights: np.ndarray | None) -> tuple[float, float, float]:
     """(b, d), (b,) -> weight and mean of all numbers, and the sum of their weighted squares about it, in float64."""
     if weights is None and not sparse.issparse(X):
-        return float(X.size), float(X.mean(dtype=np.float64)), float(X.var(dtype=np.float64)) * X.size
+        mean = float(X.mean(dtype=np.float64))
+        apart = np.subtract(X, mean, dtype=np.float64).ravel()
+        return float(X.size), mean, float(np.einsum("i,i->", apart, apart))
     w = np.ones(X.shape[0]) if weights is None else weights
     total = float(w.sum()) * X.shape[1]
     if total == 0:
@@ -359,8 +361,7 @@ def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
 
 def diagonal(kernel: Kernel, X: Rows, origin: np.ndarray | None = None) -> np.ndarray:
     """(n, d) -> (n,): k(x, x) of rows, less an origin where there is one, a block of them at a time."""
-    parts = max(blocks(n_rows(X), DIAGONAL), row_blocks(X, DIAGONAL_NUMBERS), key=len)
-    return np.concatenate([kernel.diag(shifted(X[rows], origin)) for rows in parts])
+    return np.concatenate([kernel.diag(shifted(X[rows], origin)) for rows in row_blocks(X, DIAGONAL_NUMBERS, DIAGONAL)])
 
 
 def values_of(kernel: Kernel, X: Rows, Y: Rows, dtype: np.dtype | None = None) -> np.ndarray:

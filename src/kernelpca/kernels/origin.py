@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.base import ENTRY, Kernel, Rows, n_rows, shifted, spread_numbers
+from kernelpca.kernels.base import ENTRY, Kernel, Rows, shifted, spread_numbers
 from kernelpca.remote import RemoteRows
-from kernelpca.tiles import blocks, row_blocks
+from kernelpca.tiles import row_blocks
 
 MANY = 4096  # rows that are not copied without need
 FEW_NUMBERS = 2**20  # of rows whose digits are looked at together
@@ -51,17 +51,12 @@ def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
     if isinstance(X, RemoteRows):
         return np.inf
     largest = 0.0
-    for rows in _in_blocks(X):
+    for rows in row_blocks(X, FEW_NUMBERS, MANY):
         moved = X[rows] - origin
         back = moved - X[rows]
         error = (X[rows] - (moved - back)) - (origin + back)
         largest = max(largest, float(np.square(error, dtype=np.float64).sum(axis=1).max()))
     return float(np.sqrt(largest))
-
-
-def _in_blocks(X: Rows) -> list[slice]:
-    """Cut rows into blocks that are few numbers: as many rows as tell how far apart their lengths are."""
-    return max(blocks(n_rows(X), MANY), row_blocks(X, FEW_NUMBERS), key=len)
 
 
 def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float) -> bool:
@@ -76,7 +71,7 @@ def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float
         corner = np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0)
         parts = iter([np.stack([corner, corner])])
     else:
-        parts = (shifted(X[rows], origin) for rows in _in_blocks(X))
+        parts = (shifted(X[rows], origin) for rows in row_blocks(X, FEW_NUMBERS, MANY))
     largest = lost = 0.0
     for part in parts:
         largest = max(largest, float(abs(part).max()))
