@@ -223,8 +223,10 @@ def test_a_copy_of_the_rows_that_count_is_part_of_what_is_granted(many):
         except MemoryError as error:
             assert "raise memory_limit" in str(error)  # noqa: PT017
     assert found[0] <= 1.1 * 60 * MB
-    with pytest.raises(MemoryError, match=r"Leave the others out, X\[sample_weight > 0\], or raise memory_limit"):
+    with pytest.raises(MemoryError, match=r"Leave rows of no weight out, X\[sample_weight > 0\], .* memory_limit"):
         KernelPCA(5, approximation=Nystrom(50), memory_limit="20MB").fit(many, sample_weight=weights)
+    with pytest.raises(MemoryError, match="choose a pre-image that keeps no rows, or raise memory_limit"):
+        KernelPCA(5, approximation=RandomFourier(64), preimage="gradient", memory_limit="20MB").fit(many)
 
 
 # projections and pre-images

@@ -67,8 +67,9 @@ class Request:
         limit = granted_bytes(self.memory_limit)
         if held >= limit:
             raise MemoryError(
-                f"The rows of positive weight take {readable_bytes(held)} beside those given; {readable_bytes(limit)} "
-                "are granted. Leave the others out, X[sample_weight > 0], or raise memory_limit."
+                f"Copies of rows take {readable_bytes(held)}, of those with a positive weight or for the pre-image; "
+                f"{readable_bytes(limit)} are granted. Leave rows of no weight out, X[sample_weight > 0], choose a "
+                "pre-image that keeps no rows, or raise memory_limit."
             )
         return replace(self, memory_limit=limit - held)
 

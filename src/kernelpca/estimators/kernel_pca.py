@@ -22,7 +22,7 @@ from kernelpca.estimators.elsewhere import apply, check_remote_rows, here
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.training import Training, counted_rows, is_block, submatrix
-from kernelpca.estimators.way_back import WayBack, check_preimage, make_inverse
+from kernelpca.estimators.way_back import WayBack, check_preimage, keeps_rows, make_inverse
 from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
@@ -256,7 +256,8 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         training = self._check_training(X, sample_weight)
         learns = self.preimage is not None and as_preimage(self.preimage).learns
         request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
-        request = request.beside(training.copied)
+        kept = keeps_rows(self.preimage, self._feature_map()) and not isinstance(training.rows, RemoteRows)
+        request = request.beside(training.copied + (getattr(training.rows, "nbytes", 0) if kept else 0))
         fitted = self._decompose(training, request)
         if learns and request.expect is not None:
             operations = as_preimage(self.preimage).operations(*training.rows.shape)
