@@ -34,7 +34,7 @@ from kernelpca.tiles import one_blas_thread
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit
 SAMPLED, FEW_OF = 1000, 4  # rows that tell how many components a rule needs, where they are a small part of all
 SQUARES = 5  # matrices of these rows that are held at a time
-MORE = 1.25  # times as many components as some rows need, all do
+MORE = 1.4  # times as many components as some rows need, all do
 PIECE = 4  # part of the rows that tell how fast kernel values are made, in a sixteenth of the time that all would take
 
 # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
@@ -373,9 +373,14 @@ def solve_for(
             noise = zero_level(solution.values, level, dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan
-        k, start = min(max(2 * k, rule.least(solution.values, total())), n), solution.vectors
+        least, start = min(max(k + 1, rule.least(solution.values, total())), n), solution.vectors
         del solution  # its products, before there are more
-        plan = plan_for(k)
+        k = min(max(2 * k, least), n)
+        try:
+            plan = plan_for(k)
+        except MemoryError:  # twice as many may be far more than are needed
+            k = min(k, int(MORE * least))
+            plan = plan_for(k)
         if plan.tile_budget:
             gram.grant(plan.tile_budget, plan.cache)
 
