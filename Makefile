@@ -48,6 +48,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/sparsity.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/compression.py
+	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/draw.py
 
 $(BIN)/python:

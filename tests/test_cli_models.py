@@ -296,7 +296,7 @@ def test_pipes_are_not_waited_for(folder, tmp_path):
             ["--memory", "lots"],
             "--memory lots is not an amount of memory. Give a number of bytes or an amount such as 4GB",
         ),
-        (["--memory", "1kB"], "Ask for fewer components (--components), or raise --memory."),
+        (["--memory", "1kB"], "or --method pca or invertible, which keep none. Or raise --memory."),
         (["--key", "X"], "is one table, so that --key X names nothing in it: leave --key out."),
     ],
 )

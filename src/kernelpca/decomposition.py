@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelpca.features.protocol import Features
-from kernelpca.kernels.base import Rows
+from kernelpca.kernels.base import Rows, n_rows
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.certificate import Certificate
+from kernelpca.tiles import blocks, row_blocks
+
+RESIDUALS = 2**16  # rows whose residuals are worked out at a time: their scores are held for that
 
 
 @dataclass(frozen=True)
@@ -73,17 +76,26 @@ class Decomposition:
 
     def scores(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n, k): coordinates on the directions."""
-        return self.features.product(X, self.W) + self.b
+        return added(self.features.product(X, self.W), self.b)
 
     def residuals(self, X: Rows, diagonal: np.ndarray | None = None) -> np.ndarray:
         """(n, d) -> (n,): squared distance of each mapped sample from the subspace through the mean."""
-        return self.project(X, diagonal)[1]
+        parts = blocks(n_rows(X), RESIDUALS)
+        known = [None if diagonal is None else diagonal[rows] for rows in parts]
+        return np.concatenate([self.project(X[rows], own)[1] for rows, own in zip(parts, known, strict=True)])
 
     def project(self, X: Rows, diagonal: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """(n, d) -> (n, k), (n,): scores and residuals; `diagonal` is k(x, x) where the features do not tell it."""
         products = self.features.product(X, np.column_stack([self.W, self.mean_weights]))
-        scores, to_mean = products[:, :-1] + self.b, products[:, -1]
+        scores, to_mean = added(products[:, :-1], self.b), products[:, -1]
         squared = self.features.squared_norms(X) if diagonal is None else np.asarray(diagonal)
-        inside = np.square(scores, dtype=np.float64) @ self.signs
+        inside = np.empty(len(scores))
+        for rows in row_blocks(scores):
+            inside[rows] = np.square(scores[rows], dtype=np.float64) @ self.signs
         distances = squared - 2 * to_mean + self.mean_square - inside
         return scores, np.maximum(distances, 0.0) if self.positive_definite else distances
+
+
+def added(products: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n, k), (k,) -> (n, k): the sum, in the place of the products where it has their precision."""
+    return np.add(products, b, out=products if np.result_type(products, b) == products.dtype else None)

@@ -112,6 +112,9 @@ def readable_bytes(count: float) -> str:
 class PeakMemory:
     """The most memory that this process held while watched, beyond what it held before.
 
+    Where it was more than ever before the system knows the peak itself; else it is seen by looking often. Files that
+    are mapped into memory do not count: neither rows that are read from one, nor a library that is loaded.
+
     Attributes
     ----------
     bytes : int or None
@@ -122,7 +125,6 @@ class PeakMemory:
 
     def __init__(self) -> None:
         self.bytes: int | None = None
-        self._before: int | None = None
         self._peak = 0
         self._done = Event()
 
@@ -137,9 +139,8 @@ class PeakMemory:
     @contextmanager
     def watched(cls) -> Iterator[PeakMemory]:
         """Watch in a thread of its own until the block ends."""
-        peak = cls()
-        peak._before = resident_bytes()
-        if peak._before is None:
+        peak, before, most = cls(), resident_bytes(), _sizes().get("VmHWM", 0)
+        if before is None:
             yield peak
             return
         thread = Thread(target=peak._watch, name="kernelpca-memory", daemon=True)
@@ -150,13 +151,22 @@ class PeakMemory:
             peak._done.set()
             thread.join()
             peak._look()
-            peak.bytes = peak._peak - peak._before
+            now = _sizes()
+            if now.get("VmHWM", 0) > most:
+                peak._peak = max(peak._peak, now["VmHWM"] - now.get("RssFile", 0))
+            peak.bytes = peak._peak - before
 
 
 def resident_bytes() -> int | None:
-    """Memory that this process holds now; None where the system does not tell."""
+    """Memory that this process holds now, mapped files apart; None where the system does not tell."""
+    sizes = _sizes()
+    return sizes["VmRSS"] - sizes.get("RssFile", 0) if "VmRSS" in sizes else None
+
+
+def _sizes() -> dict[str, int]:
+    """Return the kinds of memory of this process that the system tells of, in bytes; none where it does not."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        lines = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
+        return {words[0].rstrip(":"): 1024 * int(words[1]) for words in lines if words[-1] == "kB"}
+    except (OSError, ValueError):
+        return {}

@@ -12,8 +12,8 @@ ROWS = 1024  # rows of a block; sums within one are in the working precision, su
 LOW, PARTS = 256, 4  # rows of a block, and blocks, that a matrix of few rows is cut into, so that all cores have some
 
 
-def row_blocks(n: int, size: int = ROWS) -> list[Tile]:
-    """List the blocks of n rows."""
+def cuts(n: int, size: int = ROWS) -> list[Tile]:
+    """Cut n rows into blocks of at most `size`, so that every core has some."""
     return all_tiles(n, 1, min(size, max(-(-n // PARTS), LOW)))
 
 
@@ -23,7 +23,7 @@ def by_rows(n: int, work: Callable[[slice], object], size: int = ROWS) -> None:
     def work_on(_: None, rows: slice, __: slice) -> None:
         work(rows)
 
-    share_out(row_blocks(n, size), work_on, lambda: None)
+    share_out(cuts(n, size), work_on, lambda: None)
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -34,7 +34,7 @@ def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     def work(total: np.ndarray, rows: slice, _: slice) -> None:
         total += A[rows].T @ B[rows]
 
-    totals = share_out(row_blocks(len(A)), work, lambda: np.zeros((A.shape[1], B.shape[1])))
+    totals = share_out(cuts(len(A)), work, lambda: np.zeros((A.shape[1], B.shape[1])))
     return sum(totals[1:], start=totals[0])
 
 
@@ -65,7 +65,7 @@ def row_products(d: int, shape: tuple[int, int], block: Callable[[slice], tuple[
         A, B = block(cols)
         total += A @ B.T
 
-    totals = share_out(row_blocks(d), work, lambda: np.zeros(shape))
+    totals = share_out(cuts(d), work, lambda: np.zeros(shape))
     return sum(totals[1:], start=totals[0])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from os import cpu_count
 from threading import Event, Lock, current_thread, get_ident
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ Tile = tuple[slice, slice]
 State = TypeVar("State")
 
 TILE = 768  # rows of a tile: large enough for BLAS, small enough for the shared cache
+NUMBERS = 2**18  # of rows that are looked at together: what is made of them, in float64, stays in the cache
 HELPER = "kernelpca-helper"
 MOST_HELPERS = 256
 
@@ -43,6 +45,16 @@ def blocks(n: int, size: int) -> list[slice]:
     count = max(1, -(-n // size))
     edges = [n * i // count for i in range(count + 1)]
     return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def row_blocks(X: Any, numbers: int = NUMBERS, most: int = 2**62) -> list[slice]:
+    """Cut the rows of X, whatever it is, into blocks of about so many numbers, and of so many rows at most.
+
+    So what is made of a block is small.
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    held = getattr(X, "nnz", None) or prod(getattr(X, "shape", (n,)))
+    return blocks(n, max(min(numbers * n // max(held, 1), most), 1))
 
 
 def all_tiles(n: int, m: int, size: int = TILE) -> list[Tile]:

@@ -10,10 +10,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from kernelpca.io.table import Table
-from kernelpca.tiles import blocks
+from kernelpca.tiles import row_blocks
 
 SHOWN = 5  # rows or columns that a message names
-BLOCK = 2**18  # numbers that are looked at together
 HOLES = (  # what scikit-learn calls them, what we do, which they are, and what to do
     (
         "Input X contains NaN",
@@ -127,7 +126,7 @@ def places(test: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
         np.add.at(counts, stored.col[passed], 1)
         return np.unique(stored.row[passed]), counts
     rows = [np.empty(0, int)]
-    for part in blocks(len(values), max(BLOCK // max(values.shape[1], 1), 1)):
+    for part in row_blocks(values):
         passed = test(values[part])
         rows.append(np.flatnonzero(passed.any(axis=1)) + part.start)
         counts += passed.sum(axis=0)

@@ -52,7 +52,11 @@ def make_estimator(
     center: Annotated[bool, typer.Option(help="Whether the mean in feature space is taken off.")] = True,
     tol: Annotated[float | None, typer.Option(help="Wanted accuracy.", show_default="1e-4")] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Memory that the fit may use: 4GB.", show_default="half of what is free")
+        str | None,
+        typer.Option(
+            help="Memory that the fit may use: 4GB. A file that takes more is read piece by piece.",
+            show_default="half of what is free",
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of random draws.", show_default="fixed")] = None,
     set_: Annotated[
@@ -152,7 +156,8 @@ def fit(
     """Fit a model to the rows of a file, and write it."""
     check_model_output(out, force, data)
     estimator = make_estimator(**options)
-    table, dropped = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    memory = getattr(estimator, "memory_limit", None)
+    table, dropped = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing, memory)
     limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
     check_storable(estimator, table, data)
     began = time.perf_counter()
@@ -179,9 +184,10 @@ def check_storable(estimator: Any, table: Any, path: Path) -> None:
         return
     given = estimator.approximation
     if given is None or not isinstance(as_approximation(given), FeatureMap):
+        more = "" if estimator.memory_limit is None else " Or raise --memory."
         raise ValueError(
             f"{path} is too large to be loaded, and an exact model keeps all of its rows. Give --approximation "
-            "nystrom, which keeps some of them, or --method pca or invertible, which keep none."
+            f"nystrom, which keeps some of them, or --method pca or invertible, which keep none.{more}"
         )
 
 
@@ -208,7 +214,8 @@ def plan(
     estimator = make_estimator(**options)
     if not hasattr(estimator, "explain_plan"):
         raise ValueError(f"{type(estimator).__name__} has no plan: its fit is one decomposition of a small matrix.")
-    table, _ = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing)
+    memory = getattr(estimator, "memory_limit", None)
+    table, _ = open_training(data, names_in(columns), names_in(exclude), key, header, drop_missing, memory)
     limit_components(estimator, table.shape, *(options[name] for name in LIMITS))
     check_storable(estimator, table, data)
     found = estimator.explain_plan(table)

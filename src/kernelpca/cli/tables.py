@@ -46,6 +46,7 @@ def open_training(
     key: str | None,
     header: bool | None,
     drop_missing: bool,
+    memory: Any = None,
 ) -> tuple[Table, int]:
     """Open rows for a fit; return them, and how many were left out for missing values.
 
@@ -59,8 +60,10 @@ def open_training(
         As in `open_data`.
     drop_missing : bool
         Whether rows with missing values are left out.
+    memory : int or str, optional
+        Memory that the user grants: a file that takes more is read piece by piece.
     """
-    table = read_table(path, columns, exclude, key, header)
+    table = read_table(path, columns, exclude, key, header, memory=memory)
     if drop_missing and table.is_lazy:
         raise ValueError(
             f"{path} is too large to be loaded, and --drop-missing looks at all rows first: remove rows with missing "
@@ -98,19 +101,22 @@ def read_table(
     key: str | None,
     header: bool | None,
     remedy: str = "",
+    memory: Any = None,
 ) -> Table:
     """Open the chosen columns of a file, whatever values they have; `remedy` is for those that hold text."""
     from kernelpca.io import open_data
     from kernelpca.io.protocol import TextColumns
-    from kernelpca.io.reading import unread
+    from kernelpca.io.reading import SHARE, unread
+    from kernelpca.memory import parse_bytes
 
+    limit = None if memory is None else int(parse_bytes(memory) / SHARE)  # all of it, beside what a fit takes
     wanted: list[int] | None = None
     if columns is not None or exclude is not None:
         have = unread(path, None, key, header).file_columns
         wanted = _choose(path, have, columns, exclude)
     try:
         with bar("read") as done:
-            return open_data(path, columns=wanted, key=key, header=header, done=done)
+            return open_data(path, columns=wanted, key=key, header=header, memory_limit=limit, done=done)
     except TextColumns as error:
         wrong, good = (quote(",".join(names)) for names in (error.wrong, error.good[:4]))
         others = f", or choose others with --columns {good}" if error.good else ""

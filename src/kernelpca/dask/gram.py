@@ -12,8 +12,8 @@ import numpy as np
 from kernelpca.dask.cluster import n_workers, run, send, total_threads
 from kernelpca.dask.rows import DaskRows
 from kernelpca.gram.protocol import Gram, check_block, check_finite
-from kernelpca.gram.tiled import CrossGram, TiledGram, diagonal, made_cost
-from kernelpca.kernels.base import Kernel, values_of
+from kernelpca.gram.tiled import CrossGram, TiledGram, made_cost
+from kernelpca.kernels.base import Kernel, diagonal, values_of
 from kernelpca.memory import readable_bytes
 
 TASKS = 4  # for each thread in a pass: enough to even out, few enough to cost nothing

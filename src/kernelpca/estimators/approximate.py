@@ -19,7 +19,7 @@ from kernelpca.estimators.directions import (
     through_covariance,
     through_gram,
 )
-from kernelpca.estimators.exact import PIECE, TIMED, Fit, Request, is_timed, measured
+from kernelpca.estimators.exact import PIECE, Fit, Request, is_timed
 from kernelpca.estimators.feature_plan import lay_out, lay_out_columns, plan_features
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import Mapped, map_columns, map_rows
@@ -51,12 +51,11 @@ def fit_features(
     """
     layout = lay_out(approximation, kernel, X, request)
     rng = request.rng or np.random.default_rng(0)
-    large = n_rows(X) >= TIMED
     rates = None
     if is_timed(n_rows(X), request):
         rates = _rates(kernel, X, layout, int(np.sqrt(n_rows(X) * layout.r)) // PIECE)
     request.announce(None if rates is None else layout.seconds(rates.entries, rates.flops))
-    with one_blas_thread, measured(large) as taken:
+    with one_blas_thread:
         mapped = map_rows(approximation, kernel, X, request, layout.dtype, rng)
         found, kept = _find(mapped, layout, request, weights, rates)
         if mapped.dtype != dtype_of(X) and mapped.digits_lost(found.values, request.tol):
@@ -64,8 +63,7 @@ def fit_features(
             layout.check()
             mapped = map_rows(approximation, kernel, X, request, layout.dtype, rng)
             found, kept = _find(mapped, layout, request, weights, rates)
-        fit = _finish(mapped, found, request, layout, kept, weights, dtype_of(X), rng)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+        return _finish(mapped, found, request, layout, kept, weights, dtype_of(X), rng)
 
 
 def fit_columns(
@@ -73,13 +71,11 @@ def fit_columns(
 ) -> Fit:
     """Decompose the Nyström approximation of a given matrix, or of a block of its columns (an array (n, m))."""
     rng = request.rng or np.random.default_rng(0)
-    large = matrix.shape[0] >= TIMED
     layout = lay_out_columns(approximation, matrix, request)
-    with one_blas_thread, measured(large) as taken:
+    with one_blas_thread:
         mapped = map_columns(approximation, matrix, request, rng)
         found, kept = _find(mapped, layout, request, weights)
-        fit = _finish(mapped, found, request, layout, kept, weights, mapped.dtype, rng)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+        return _finish(mapped, found, request, layout, kept, weights, mapped.dtype, rng)
 
 
 def explain_features(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request) -> Plan:

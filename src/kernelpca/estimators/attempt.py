@@ -1,29 +1,50 @@
-"""A fit that succeeds, or leaves the estimator as it was."""
+"""A fit that succeeds and is measured, or leaves the estimator as it was."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from kernelpca.memory import PeakMemory
 from kernelpca.progress import ProgressBar
+
+ROWS, NUMBERS = 4000, 2**22  # from which a thread that watches memory costs little beside the fit
 
 
 @contextmanager
-def attempt(estimator: Any) -> Iterator[Any]:
-    """Give the callback of a fit, and undo what it did to the estimator if it fails or is interrupted (Ctrl-C)."""
+def attempt(estimator: Any, X: Any) -> Iterator[Any]:
+    """Give the callback of a fit on X, and undo what it did to the estimator if it fails or is interrupted (Ctrl-C).
+
+    The plan of a fit that succeeds tells what all of it took, the first look at X included.
+    """
     before = estimator.__dict__.copy()
     wanted = estimator.callback
     callback = ProgressBar() if isinstance(wanted, str) and wanted == "bar" else wanted
+    began = time.perf_counter()
     try:
-        with callback if isinstance(callback, ProgressBar) else nullcontext():
+        with (
+            PeakMemory.watched() if _is_large(X) else nullcontext(PeakMemory()) as peak,
+            callback if isinstance(callback, ProgressBar) else nullcontext(),
+        ):
             yield Remembering(callback) if callable(callback) else callback
     except BaseException:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+    plan = estimator.__dict__.get("plan_")
+    if plan is not None and plan is not before.get("plan_"):
+        estimator.plan_ = plan.measured(time.perf_counter() - began, peak.bytes)
+
+
+def _is_large(X: Any) -> bool:
+    """Whether rows, or a matrix, are worth watching what a fit on them takes."""
+    shape = getattr(X, "shape", None) or (len(X) if hasattr(X, "__len__") else 0,)
+    return not (shape[0] < ROWS and prod(shape) < NUMBERS)  # Dask may not know how many rows there are: NaN
 
 
 class Remembering:

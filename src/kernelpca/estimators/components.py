@@ -23,10 +23,17 @@ class Components:
         positive among the first so many.
     amount : float
         The number or the fraction.
+    likely : int
+        About how many it will be, where the number is not fixed.
     """
 
     kind: str
     amount: float = 0.0
+    likely: int = FIRST_GUESS
+
+    def __str__(self) -> str:
+        amount = int(self.amount) if self.is_count else self.amount
+        return str((self.kind, amount) if self.kind == "relative" else amount)
 
     @property
     def count(self) -> int | None:
@@ -40,7 +47,7 @@ class Components:
 
     def first_guess(self, n: int) -> int:
         """Return how many eigenpairs to ask for at first."""
-        return int(self.amount) if self.kind in ("count", "positive") else min(FIRST_GUESS, n)
+        return int(self.amount) if self.kind in ("count", "positive") else min(self.likely, n)
 
     def select(self, values: np.ndarray, total: float, zero: float, n: int) -> int | None:
         """(k,) largest eigenvalues -> how many of them to keep, or None if more are needed to tell."""

@@ -173,7 +173,7 @@ class DualKernelPCA(KernelPCA):
         if not objectives:
             return []
         first = clone(self).set_params(**parameters[0])
-        with attempt(first) as callback:
+        with attempt(first, X) as callback:
             training = first._check_training(X, sample_weight)
             request = first._request(n_rows(training.rows), callback)
             if request.pursuit is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -22,9 +22,9 @@ from kernelpca.features.protocol import Features, move
 from kernelpca.gram import CenteredGram, DenseGram, Gram, TiledGram, WeightedGram
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.tiled import row_bytes
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, shifted, spread_numbers
 from kernelpca.kernels.origin import fits_single, origin_of
-from kernelpca.memory import PeakMemory
+from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.remote import RemoteRows
 from kernelpca.solvers.dense import FEW, Dense
 from kernelpca.solvers.solution import Dual, Solution
@@ -32,6 +32,9 @@ from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import one_blas_thread
 
 TIMED = 4000  # rows from which measuring the machine costs little beside the fit
+SAMPLED, FEW_OF = 1000, 4  # rows that tell how many components a rule needs, where they are a small part of all
+SQUARES = 5  # matrices of these rows that are held at a time
+MORE = 1.4  # times as many components as some rows need, all do
 PIECE = 4  # part of the rows that tell how fast kernel values are made, in a sixteenth of the time that all would take
 
 # of the first eigenvalue, by item size: below it lies noise, as in scikit-learn
@@ -56,6 +59,19 @@ class Request:
     def options(self) -> dict[str, Any]:
         """What every solver is given."""
         return {"tol": self.tol, "rng": self.rng, "callback": self.callback}
+
+    def beside(self, held: int) -> Request:
+        """Return the same where so many bytes of the memory granted are taken by a copy of rows."""
+        if not held:
+            return self
+        limit = granted_bytes(self.memory_limit)
+        if held >= limit:
+            raise MemoryError(
+                f"Copies of rows take {readable_bytes(held)}, of those with a positive weight or for the pre-image; "
+                f"{readable_bytes(limit)} are granted. Leave rows of no weight out, X[sample_weight > 0], choose a "
+                "pre-image that keeps no rows, or raise memory_limit."
+            )
+        return replace(self, memory_limit=limit - held)
 
     @property
     def expect(self) -> Callable[[float, str], object] | None:
@@ -108,10 +124,10 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
     """Decompose the kernel matrix of rows X; `kernel` is resolved, X is not changed."""
     if isinstance(X, RemoteRows):
         return fit_remote(kernel, X, request, weights)
+    request = with_likely_count(kernel, X, request, weights)
     planner = plan_rows(kernel, X, request)
     # on small matrices a second BLAS thread only gets in the way
-    alone = one_blas_thread if n_rows(X) <= FEW else nullcontext()
-    with alone, measured(n_rows(X) >= TIMED) as taken:
+    with one_blas_thread if n_rows(X) <= FEW else nullcontext():
         plan = planner(request.components.first_guess(n_rows(X)))
         request.announce(plan.predicted_seconds)
         positive = _positive(kernel, request.center)
@@ -125,8 +141,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
             K = kernel.matrix(features.anchors)
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
         gram.blur = kernel.rounding(features.anchors, gram.dtype)
-        fit = _decompose(gram, features, planner, request, weights, positive)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+        return _decompose(gram, features, planner, request, weights, positive)
 
 
 def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndarray | None = None) -> Fit:
@@ -140,9 +155,7 @@ def fit_remote(kernel: Kernel, X: RemoteRows, request: Request, weights: np.ndar
     def planner(k: int) -> Plan:
         return plan_remote(gram, request, k)
 
-    with measured(gram.shape[0] >= TIMED) as taken:
-        fit = _decompose(gram, features, planner, request, weights, positive)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+    return _decompose(gram, features, planner, request, weights, positive)
 
 
 def plan_remote(gram: Any, request: Request, k: int | None = None) -> Plan:
@@ -158,9 +171,7 @@ def fit_gram(gram: Gram, request: Request, weights: np.ndarray | None = None) ->
     def planner(k: int) -> Plan:
         return plan_gram(gram, request, k)
 
-    with measured(gram.shape[0] >= TIMED) as taken:
-        fit = _decompose(gram, GivenFeatures(gram.shape[0]), planner, request, weights, gram.positive_definite)
-    return replace(fit, plan=fit.plan.measured(*taken()))
+    return _decompose(gram, GivenFeatures(gram.shape[0]), planner, request, weights, gram.positive_definite)
 
 
 def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
@@ -193,6 +204,34 @@ def plan_rows(kernel: Kernel, X: Rows, request: Request) -> Callable[[int], Plan
     return planner
 
 
+def with_likely_count(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | None = None) -> Request:
+    """Return the request with about how many components its rule will need, as the spectrum of some rows tells.
+
+    All rows need some more, for a few have fewer directions. So what cannot fit is refused before the work.
+    """
+    rule, n = request.components, n_rows(X)
+    m = min(SAMPLED, math.isqrt(granted_bytes(request.memory_limit) // (8 * SQUARES)))
+    if rule.kind not in ("fraction", "relative") or n < SAMPLED * FEW_OF:
+        return request
+    some = spread_numbers(n, m)
+    rows = shifted(X[some], origin_of(kernel, X[some], request.center))
+    gram = DenseGram(kernel.matrix(rows), kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)
+    own = None if weights is None else weights[some]
+    target: Gram = CenteredGram(gram, own) if request.center else gram
+    target = target if own is None else WeightedGram(target, own)
+    values = np.linalg.eigvalsh(target.dense())[::-1]
+    total = float(values.sum())
+    count = rule.select(values, total, zero_level(values, 0.0, values.dtype), m) if total > 0 else None
+    if not count:
+        return request
+    likely = min(int(MORE * count) + 1, n)
+    try:
+        make_plan(shape_of(kernel, X, likely, request), request.solver, request.memory_limit, request.tol)
+    except MemoryError as error:
+        raise MemoryError(f"n_components={rule} takes about {likely}, as {m} of the rows tell. {error}") from error
+    return replace(request, components=replace(rule, likely=likely))
+
+
 def is_timed(n: int, request: Request) -> bool:
     """Whether the time of a fit on n rows is predicted: it is large, or its callback asks for that."""
     return n >= TIMED or request.expect is not None
@@ -200,9 +239,10 @@ def is_timed(n: int, request: Request) -> bool:
 
 def explain_rows(kernel: Kernel, X: Rows, request: Request) -> Plan:
     """Return the plan of a fit, with a prediction of its time and advice; nothing large is allocated."""
-    k = request.components.first_guess(n_rows(X))
     if isinstance(X, RemoteRows):
-        return plan_remote(X.gram(kernel), request, k)
+        return plan_remote(X.gram(kernel), request)
+    request = with_likely_count(kernel, X, request)
+    k = request.components.first_guess(n_rows(X))
     rates = calibrate(kernel.for_centering() if request.center else kernel, X)
     shape = shape_of(kernel, X, k, request)
     plan = make_plan(shape, request.solver, request.memory_limit, request.tol, rates=rates)
@@ -217,15 +257,6 @@ def shape_of(kernel: Kernel, X: Rows, k: int, request: Request) -> Shape:
 
 def _positive(kernel: Kernel, center: bool) -> bool:
     return kernel.positive_once_centered if center else kernel.positive_definite
-
-
-@contextmanager
-def measured(large: bool) -> Iterator[Callable[[], tuple[float, int | None]]]:
-    """Measure time and peak memory of a block; the function it gives returns both once the block is left."""
-    began = time.perf_counter()
-    with PeakMemory.watched() if large else nullcontext(PeakMemory()) as peak:
-        yield lambda: (ended - began, peak.bytes)
-    ended = time.perf_counter()
 
 
 def _moved_to_origin(kernel: Kernel, X: Rows, center: bool) -> tuple[Rows, np.ndarray | None]:
@@ -250,8 +281,7 @@ def _decompose(
     """
     centered = CenteredGram(gram, weights, positive_definite) if request.center else None
     target: Gram = centered or gram
-    if weights is not None:
-        target = WeightedGram(target, weights)
+    target = target if weights is None else WeightedGram(target, weights)
     n, count = gram.shape[0], request.components.count
     if count is not None:
         with_pursuit(plan_for(count), request.pursuit, n, count)  # says if there is no room, before the work
@@ -342,8 +372,16 @@ def solve_for(
             noise = zero_level(solution.values, level, dtype)
             values = np.where(np.abs(solution.values) <= noise, 0.0, solution.values)
             return replace(solution, values=values), plan
-        k, start = min(max(2 * k, rule.least(solution.values, total())), n), solution.vectors
-        plan = plan_for(k)
+        least, start = min(max(k + 1, rule.least(solution.values, total())), n), solution.vectors
+        del solution  # its products, before there are more
+        k = min(max(2 * k, least), n)
+        try:
+            plan = plan_for(k)
+        except MemoryError:  # twice as many may be far more than are needed
+            k = min(k, int(MORE * least))
+            plan = plan_for(k)
+        if plan.tile_budget:
+            gram.grant(plan.tile_budget, plan.cache)
 
 
 def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:

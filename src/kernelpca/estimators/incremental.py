@@ -234,7 +234,7 @@ class IncrementalKernelPCA(KernelPCA):
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts, on one scale for all batches.
         """
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             approximation = self._check_parts()
             rows, weights = self._check_batch(X, sample_weight)
             if "_waiting" in vars(self):

@@ -66,7 +66,7 @@ class InvertibleKernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerM
     tol : float, default=1e-4
         Wanted relative residual of every component; 0 for machine precision.
     memory_limit : int, str or None, default=None
-        Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
+        Memory that the fit may use beside X, in bytes or as "4GB"; half of what is free when not given.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the features; None is a fixed seed, so that fits repeat.
     callback : callable, "bar" or None, default=None
@@ -214,7 +214,7 @@ class InvertibleKernelPCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _fit(self, X: Any, scores: bool = False) -> Any:
         """Fit layer after layer, or leave everything as it was; return the scores of X where they are asked for."""
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
             rows: Any = self._check_training(X)

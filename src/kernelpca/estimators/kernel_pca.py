@@ -22,7 +22,7 @@ from kernelpca.estimators.elsewhere import apply, check_remote_rows, here
 from kernelpca.estimators.exact import Fit, Request, explain_rows, fit_gram, fit_rows, plan_gram
 from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.training import Training, counted_rows, is_block, submatrix
-from kernelpca.estimators.way_back import WayBack, check_preimage, make_inverse
+from kernelpca.estimators.way_back import WayBack, check_preimage, keeps_rows, make_inverse
 from kernelpca.features import FeatureMap, KernelSketch, Nystrom, as_approximation
 from kernelpca.gram import Gram, as_gram
 from kernelpca.kernels import Kernel, as_kernel
@@ -76,7 +76,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         machine precision. Small problems are solved to machine precision whatever it is; from 4096 rows on, float64
         data is worked on in float32 where tol >= 1e-5 and rounding allow it.
     memory_limit : int, str or None, default=None
-        Memory that the fit may use, in bytes or as "4GB"; half of what is free when not given.
+        Memory that the fit may use beside X, in bytes or as "4GB"; half of what is free when not given.
     random_state : int, Generator, RandomState or None, default=None
         Seed of random starts; None is a fixed seed, so that fits repeat.
     callback : callable, "bar" or None, default=None
@@ -248,7 +248,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
 
     def _fit(self, X: Any, sample_weight: Any, scores: bool = False) -> Fit | None:
         """Fit, or leave everything as it was: an error or an interrupt (Ctrl-C) must not leave half a model."""
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             return self._fit_anew(X, sample_weight, callback, scores)
 
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None, scores: bool) -> Fit | None:
@@ -256,12 +256,18 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         training = self._check_training(X, sample_weight)
         learns = self.preimage is not None and as_preimage(self.preimage).learns
         request = replace(self._request(n_rows(training.rows), callback), scores=scores or learns)
+        kept = keeps_rows(self.preimage, self._feature_map()) and not isinstance(training.rows, RemoteRows)
+        request = request.beside(training.copied + (getattr(training.rows, "nbytes", 0) if kept else 0))
         fitted = self._decompose(training, request)
         if learns and request.expect is not None:
             operations = as_preimage(self.preimage).operations(*training.rows.shape)
             request.announce(operations / product_rate(8), "learning the way back")
         self._store(fitted, training)
-        return fitted if training.all_count else None
+        if not training.all_count:
+            return None
+        if scores:
+            _ = fitted.scores  # they are kept, and belong to what the fit took
+        return fitted
 
     def _check_training(self, X: Any, sample_weight: Any) -> Training:
         """Check data and weights, resolve the kernel, and leave out rows that do not count."""
@@ -269,6 +275,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         rows = self._check_rows(X, reset=True)
         weights = check_weights(sample_weight, n_rows(rows))
         counted: Any = slice(None)
+        given = rows
         if weights is not None:
             counted = weights > 0
             whole = isinstance(kernel, Precomputed) and not is_block(rows)
@@ -282,7 +289,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
             )
         self.kernel_ = kernel.resolve(rows, weights)
         check_preimage(self.preimage, self.kernel_, self._feature_map(), rows)
-        return Training(rows, weights, counted)
+        return Training(rows, weights, counted, copied=0 if rows is given else getattr(rows, "nbytes", 0))
 
     def _decompose(self, training: Training, request: Request) -> Fit:
         """Take the path that kernel and approximation ask for."""

@@ -22,7 +22,7 @@ from kernelpca.estimators.axes import (
 )
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.elsewhere import apply, check_remote_rows, check_remote_scores
-from kernelpca.estimators.exact import Request, measured
+from kernelpca.estimators.exact import Request
 from kernelpca.estimators.linear import BLOCK_SIZE, CenteredRows, DenseRows, SparseRows, centered_rows, fix_signs
 from kernelpca.estimators.remote_linear import distant_rows
 from kernelpca.features.projections import Downsample, GaussianProjection, Projection
@@ -37,7 +37,6 @@ from kernelpca.validation import as_generator, check_common, check_numbers, chec
 from kernelpca.warn import warn
 
 METHODS = ("auto", "svd", "covariance", "dot", "downsample", "project")
-TIMED = 2**22  # numbers in X from which measuring memory costs little beside the fit
 
 
 @dataclass(frozen=True)
@@ -247,7 +246,7 @@ class PCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         """Fit, or leave everything as it was; return the rows as they were checked."""
-        with attempt(self) as callback:
+        with attempt(self, X) as callback:
             return self._fit_anew(X, sample_weight, callback)
 
     def _fit_anew(self, X: Any, sample_weight: Any, callback: Callback | None) -> Any:
@@ -266,13 +265,12 @@ class PCA(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.center and n < 2:
             raise ValueError(f"Only n_samples = {n} sample counts (has a positive weight): 2 are needed to center.")
         request = self._request(n, X.shape[1], callback)
-        with measured(X.shape[0] * X.shape[1] >= TIMED) as taken:
-            centered = distant_rows if isinstance(X, RemoteRows) else centered_rows
-            rows = centered(X, weights, bool(self.center))
-            axes = self._find(rows, request)
-            fix_signs(axes.components)
+        centered = distant_rows if isinstance(X, RemoteRows) else centered_rows
+        rows = centered(X, weights, bool(self.center))
+        axes = self._find(rows, request)
+        fix_signs(axes.components)
         self._store(axes, rows, n)
-        self.plan_ = axes.plan.measured(*taken())
+        self.plan_ = axes.plan
         return X
 
     def _check_parameters(self, callback: Callback | None) -> None:

@@ -56,7 +56,8 @@ class Plan:
         Time of the fit on this machine where the spectrum decays; None for small fits, where measuring the machine
         would take longer than the fit.
     measured_bytes, measured_seconds : int and float, or None
-        What the fit took.
+        What all of the fit took, beside the data; bytes of large fits only. The first fit of a process also makes
+        machine code, some 15 MB.
     advice : tuple of str
         What would change with more memory or another target.
     tile_budget, cache : int

@@ -25,12 +25,15 @@ class Training:
         Which of the rows given they are.
     seen : int or None
         How many rows there were, where `rows` are only some of them.
+    copied : int
+        Bytes of the rows where they are not those given.
     """
 
     rows: Any
     weights: np.ndarray | None = None
     counted: Any = field(default_factory=lambda: slice(None))
     seen: int | None = None
+    copied: int = 0
 
     @property
     def n(self) -> int:
@@ -58,7 +61,9 @@ class Training:
 
 def counted_rows(rows: Any, counted: np.ndarray) -> Any:
     """Keep the rows that count, wherever they are."""
-    return rows.only(counted) if isinstance(rows, RemoteRows) else rows[counted]
+    if isinstance(rows, RemoteRows):
+        return rows.only(counted)
+    return rows if counted.all() else rows[counted]
 
 
 def is_block(K: Any) -> bool:
@@ -68,10 +73,10 @@ def is_block(K: Any) -> bool:
 
 def submatrix(K: Any, counted: np.ndarray) -> Any:
     """Keep the rows and columns that count."""
-    if isinstance(K, np.ndarray):
-        return K[np.ix_(counted, counted)]
     if counted.all():
         return K
+    if isinstance(K, np.ndarray):
+        return K[np.ix_(counted, counted)]
     raise ValueError(
         "Zero sample weights need a kernel matrix given as an array; drop the rows from your operator instead."
     )

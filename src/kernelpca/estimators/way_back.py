@@ -167,7 +167,7 @@ def make_inverse(
     if not is_invertible(kernel, rows):
         return None
     method = None if preimage is None else clone(as_preimage(preimage))
-    keeps = method is not None and method.keeps_rows and not expands(approximation)
+    keeps = keeps_rows(preimage, approximation)
     limit = fitted.plan.memory_limit
     space = Space(
         fitted.decomposition,
@@ -181,6 +181,11 @@ def make_inverse(
     if method is not None and method.learns:
         method.fit(space, bring(rows, limit), fitted.scores)
     return Inverse(space, method, approximation)
+
+
+def keeps_rows(preimage: Any, approximation: FeatureMap | None) -> bool:
+    """Whether a copy of the training rows is kept for a pre-image method, of a model that keeps none itself."""
+    return preimage is not None and as_preimage(preimage).keeps_rows and not expands(approximation)
 
 
 def rows_at_a_time(model: Any) -> int:

@@ -9,8 +9,8 @@ import numpy as np
 from kernelpca.features.protocol import Features, move
 from kernelpca.gram.budget import BUDGET
 from kernelpca.gram.protocol import check_finite
-from kernelpca.gram.tiled import cross_product, diagonal
-from kernelpca.kernels.base import Kernel, Rows, n_rows
+from kernelpca.gram.tiled import cross_product
+from kernelpca.kernels.base import Kernel, Rows, diagonal, n_rows
 from kernelpca.tiles import blocks
 
 
@@ -42,7 +42,7 @@ class KernelFeatures(Features):
 
     def product(self, X: Rows, V: np.ndarray) -> np.ndarray:
         """(n, d), (m, p) -> (n, p): k(X, anchors) V, tile by tile."""
-        return cross_product(self.kernel, move(X, self.origin), self.anchors, V, self.budget)
+        return cross_product(self.kernel, X, self.anchors, V, self.budget, origin=self.origin)
 
     def discrepancy(self, X: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(n, d), (n, m) -> (n,), (n, d): k(x, x) - 2 sum_j c_j k(x, y_j), and its gradient, tile by tile."""
@@ -57,7 +57,7 @@ class KernelFeatures(Features):
 
     def squared_norms(self, X: Rows) -> np.ndarray:
         """(n, d) -> (n,): k(x, x)."""
-        return check_finite(diagonal(self.kernel, move(X, self.origin)), f"The kernel {self.kernel!r}")
+        return check_finite(diagonal(self.kernel, X, self.origin), f"The kernel {self.kernel!r}")
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from kernelpca.features.span import LandmarkSpace, landmark_space
 from kernelpca.gram import Gram, TiledGram
 from kernelpca.gram.dense import check_symmetric
 from kernelpca.gram.protocol import check_finite
-from kernelpca.gram.tiled import diagonal
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, diagonal, dtype_of, n_rows
 from kernelpca.kernels.origin import origin_of
 from kernelpca.parts import check_whole
 from kernelpca.remote import RemoteRows

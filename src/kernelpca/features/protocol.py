@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelpca.gram.budget import BUDGET
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
-from kernelpca.kernels.origin import shifted
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, shifted
 from kernelpca.parts import Part, check_whole
 from kernelpca.tall import by_rows
 from kernelpca.tiles import available_threads

@@ -64,6 +64,9 @@ class Gram(ABC):
     def release(self) -> None:  # noqa: B027
         """Give back memory that only makes later passes faster."""
 
+    def grant(self, budget: int, cache: int) -> None:  # noqa: B027
+        """Say how many bytes a product may use from now on, and how many may be kept for later ones."""
+
     def trace(self) -> float:
         """Return the sum of all eigenvalues."""
         return float(self.diagonal().sum(dtype=np.float64))
@@ -135,6 +138,10 @@ class WrappedGram(Gram):
     def release(self) -> None:
         """Give back what the inner matrix keeps."""
         self.inner.release()
+
+    def grant(self, budget: int, cache: int) -> None:
+        """Say how much memory the inner matrix may use."""
+        self.inner.grant(budget, cache)
 
 
 class _GramOperator(LinearOperator):

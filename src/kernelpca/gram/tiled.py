@@ -12,7 +12,7 @@ from kernelpca.gram.budget import BUDGET, tile_size
 from kernelpca.gram.protocol import STORED, Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import ThinBlock
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, diagonal, dtype_of, n_rows, shifted
 from kernelpca.kernels.origin import fits_single
 from kernelpca.memory import blaming_the_function
 from kernelpca.progress import Done
@@ -125,6 +125,12 @@ class Tiles(Gram):
         """Forget the tiles that were kept."""
         self._kept, self._made = {}, set()
 
+    def grant(self, budget: int, cache: int) -> None:
+        """Work within other limits from now on; tiles for which there is no room any more are forgotten."""
+        if cache < self.cache:
+            self.release()
+        self.budget, self.cache = budget, cache
+
     def frobenius_squared(self) -> float | None:
         """Return the sum of squared entries, which the first pass adds up; None before it."""
         return None if self._squares is None else self.rounded_up(self._squares)
@@ -185,6 +191,12 @@ class TiledGram(Tiles):
             X = self.X.astype(np.float32)
             self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
         return self._single
+
+    def grant(self, budget: int, cache: int) -> None:
+        """Work within other limits from now on, in float32 too."""
+        super().grant(budget, cache)
+        if self._single is not None:
+            self._single.grant(budget, cache)
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile; its diagonal, where it has one, is exact."""
@@ -312,9 +324,15 @@ class CallableGram(Tiles):
 
 
 def cross_product(
-    kernel: Kernel, X: Rows, Y: Rows, V: np.ndarray, budget: int = BUDGET, threads: int | None = None
+    kernel: Kernel,
+    X: Rows,
+    Y: Rows,
+    V: np.ndarray,
+    budget: int = BUDGET,
+    threads: int | None = None,
+    origin: np.ndarray | None = None,
 ) -> np.ndarray:
-    """(n, d), (m, d), (m, p) -> (n, p): k(X, Y) V, tile by tile."""
+    """(n, d), (m, d), (m, p) -> (n, p): k(X - origin, Y) V, tile by tile; rows are moved as they are needed."""
     dtype = np.promote_types(dtype_of(X), dtype_of(Y))
     n, m, p = n_rows(X), n_rows(Y), V.shape[1]
     result = np.zeros((n, p), dtype=np.promote_types(dtype, V.dtype))
@@ -322,9 +340,10 @@ def cross_product(
     size, workers = tile_size(budget, 0, dtype.itemsize, workers, row_bytes(Y), kernel.tile)
 
     def work(tile: np.ndarray, rows: slice, _: slice) -> None:
+        part = shifted(X[rows], origin)
         for cols in blocks(m, size):
             T = _shaped(tile, rows, cols)
-            kernel.compute(X[rows], Y[cols], T)
+            kernel.compute(part, Y[cols], T)
             result[rows] += T @ V[cols]
 
     height = min(size, max(1, -(-n // workers)))  # rows are shared out: every worker gets some
@@ -341,11 +360,6 @@ def _shaped(scratch: np.ndarray, rows: slice, cols: slice) -> np.ndarray:
 def made_cost(d: int) -> float:
     """Return the multiply-adds that an entry takes which is made of rows of d numbers."""
     return 64.0 + d
-
-
-def diagonal(kernel: Kernel, X: Rows) -> np.ndarray:
-    """(n, d) -> (n,): k(x, x), a block of rows at a time."""
-    return np.concatenate([kernel.diag(X[rows]) for rows in blocks(n_rows(X), 4 * TILE)])
 
 
 def row_bytes(X: Rows) -> int:

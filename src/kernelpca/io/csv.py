@@ -143,7 +143,7 @@ class Csv(Reader):
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return rows: all blocks of lines that have some of them are parsed."""
         offsets, edges = self.index
-        parts = []
+        values = np.empty((max(stop - start, 0), self.shape[1]), self.dtype)
         with Path(self.path).open("rb") as file:
             for i in range(bisect_right(edges, start) - 1, bisect_left(edges, stop)):
                 first, end = edges[i], edges[i + 1]
@@ -154,8 +154,8 @@ class Csv(Reader):
                         f"{self.path} has {end - first} lines from row {first} on, and {len(block)} rows: text "
                         "with line breaks within quotes cannot be read."
                     )
-                parts.append(block[max(start - first, 0) : stop - first])
-        return np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
+                values[max(first - start, 0) : end - start] = block[max(start - first, 0) : stop - first]
+        return values
 
     def _parse(self, text: bytes, first: int) -> np.ndarray:
         """Return the chosen columns of some lines."""

@@ -187,9 +187,9 @@ class Reader(ABC):
         except Exception as error:  # each format has errors of many kinds for what is broken
             raise BadFile(f"{self.path} is damaged: rows {start} to {stop - 1} cannot be read ({error}).") from error
 
-    def block_rows(self) -> int:
-        """Return rows of a block of a good size."""
-        fitting = max(BLOCK // max(len(self.chosen) * self.dtype.itemsize, 1), 1)
+    def block_rows(self, most: int = BLOCK) -> int:
+        """Return rows of a block of a good size, of at most so many bytes."""
+        fitting = max(min(BLOCK, most) // max(len(self.chosen) * self.dtype.itemsize, 1), 1)
         return max(fitting // self.step, 1) * self.step
 
     def __getstate__(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from kernelpca.io.protocol import BadFile, Reader, check_file
 from kernelpca.io.table import Table
 from kernelpca.memory import granted_bytes
 from kernelpca.progress import Done
+from kernelpca.tiles import available_threads
 from kernelpca.warn import warn
 
 FORMATS: dict[str, type[Reader]] = {
@@ -35,6 +36,7 @@ REMEDIES = {
 }
 NEAR = 5  # files that a message names
 SHARE = 0.25  # of the memory granted, that a file which is loaded may take
+CHUNKS = 16  # of a larger file that would take as much, for each thread: what is made of them needs room too
 
 
 def open_data(
@@ -61,9 +63,9 @@ def open_data(
         Whether the first line of a text file has names of columns; None to guess: it has if any of them is no number,
         or if they count from 0 or 1.
     chunks : int, "auto" or None, default=None
-        Rows of a chunk of the Dask array that the file becomes, or "auto" for some that make about 32 MB. None for an
-        array in memory, if it takes at most an eighth of what is free (.npy is mapped into memory and takes none),
-        and "auto" for larger files.
+        Rows of a chunk of the Dask array that the file becomes, or "auto" for some that make about 32 MB, less where
+        little memory is granted. None for an array in memory, if it takes at most an eighth of what is free (.npy is
+        mapped into memory and takes none), and "auto" for larger files.
     memory_limit : int, str or None, default=None
         Memory, of which a quarter may be taken for a file that is loaded; half of what is free when not given.
     done : callable, optional
@@ -90,7 +92,8 @@ def open_data(
             return Table(reader.array, None, reader.path)
         if reader.nbytes <= SHARE * granted_bytes(memory_limit):
             return Table(reader.read_all(done), reader.columns, reader.path)
-    rows = reader.block_rows() if chunks in (None, "auto") else check_chunks(chunks)
+    most = int(SHARE * granted_bytes(memory_limit)) // (CHUNKS * available_threads())
+    rows = reader.block_rows(most) if chunks in (None, "auto") else check_chunks(chunks)
     array = require("kernelpca.dask.files", "dask", f"Opening {path}, which is large,").from_reader(reader, rows)
     return Table(array, reader.columns, reader.path)
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, values_of
+from kernelpca.kernels.base import Kernel, Rows, diagonal, dtype_of, values_of
 from kernelpca.kernels.combined import Combined, Wrapped
 from kernelpca.kernels.slopes import Slopes, chain, lean, rates_of
 from kernelpca.kernels.spectral import Draw, share
@@ -164,7 +164,7 @@ class Product(_Pair):
 
     def rounding(self, X: Rows, dtype: np.dtype) -> float:
         """Those of each times the largest value of the other."""
-        sizes = [float(np.abs(kernel.diag(X)).max(initial=0.0)) for kernel in (self.k2, self.k1)]
+        sizes = [float(np.abs(diagonal(kernel, X)).max(initial=0.0)) for kernel in (self.k2, self.k1)]
         return sizes[0] * self.k1.rounding(X, dtype) + sizes[1] * self.k2.rounding(X, dtype)
 
     def compute(self, X: Rows, Y: Rows, out: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from kernelpca.kernels.slopes import COMBINED, WITH_DISTANCE, WITH_PRODUCT, WITH
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw
 from kernelpca.parts import Part
 from kernelpca.remote import RemoteRows, gathered
-from kernelpca.tiles import TILE, all_tiles, half_tiles, share_out
+from kernelpca.tiles import TILE, all_tiles, blocks, half_tiles, row_blocks, share_out
 
 if TYPE_CHECKING:
     from kernelpca.kernels.algebra import Normalized
@@ -26,6 +26,7 @@ Rows = Any  # (n, d) array or sparse matrix, or n strings: whatever the kernel's
 FEW = 512  # rows up to which waking another thread takes longer than it saves
 PARTS = 3  # that a small matrix is cut into, each way
 WHOLE = 256  # rows up to which it is not
+DIAGONAL, DIAGONAL_NUMBERS = 4 * TILE, 2**20  # rows, and numbers in them, of which k(x, x) is made at a time
 FORGIVEN = 8  # eps of squared lengths that a difference of them may be off by
 ENTRY = 10  # eps of the largest that kernel values may be off by without being called wrong
 
@@ -150,7 +151,7 @@ class Kernel(Part, ABC):
         The matrix is filled tile by tile on all cores, in the dtype of the input.
         """
         X = self.check(X)
-        from kernelpca.kernels.origin import origin_of, shifted
+        from kernelpca.kernels.origin import origin_of
 
         if Y is None:
             return self.matrix(shifted(X, origin_of(self, X, center=False)), threads)
@@ -309,6 +310,60 @@ def dtype_of(X: Rows) -> np.dtype:
     return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
 
+def total_variance(X: Rows, weights: np.ndarray | None = None) -> float:
+    """(n, d), (n,) -> the variance of all numbers in rows, with weights of the rows.
+
+    A block of rows at a time, about its own mean: no copy of X is made, and no digits cancel.
+    """
+    if isinstance(X, RemoteRows):
+        return X.var() if weights is None else X.weighted_var(weights)
+    count = mean = squares = 0.0
+    for rows in row_blocks(X):
+        w = None if weights is None else weights[rows]
+        own, here, spread = _spread_of(X[rows], w)
+        if own > 0:
+            apart, part = here - mean, own / (count + own)
+            squares += spread + apart * apart * count * part
+            mean, count = mean + apart * part, count + own
+    return squares / count if count > 0 else 0.0
+
+
+def _spread_of(X: Rows, weights: np.ndarray | None) -> tuple[float, float, float]:
+    """(b, d), (b,) -> weight and mean of all numbers, and the sum of their weighted squares about it, in float64."""
+    if weights is None and not sparse.issparse(X):
+        mean = float(X.mean(dtype=np.float64))
+        apart = np.subtract(X, mean, dtype=np.float64).ravel()
+        return float(X.size), mean, float(np.einsum("i,i->", apart, apart))
+    w = np.ones(X.shape[0]) if weights is None else weights
+    total = float(w.sum()) * X.shape[1]
+    if total == 0:
+        return 0.0, 0.0, 0.0
+    if not sparse.issparse(X):
+        mean = float(w @ X.sum(axis=1, dtype=np.float64)) / total
+        apart = np.subtract(X, mean, dtype=np.float64)
+        return total, mean, float(w @ np.einsum("ij,ij->i", apart, apart))
+    X = X.tocsr()
+    X.sum_duplicates()
+    counts = np.diff(X.indptr)
+    each = np.repeat(w, counts)
+    mean = float(np.dot(each, X.data)) / total
+    stored = float(np.dot(each, np.square(np.subtract(X.data, mean, dtype=np.float64))))
+    return total, mean, stored + mean**2 * float(w @ (X.shape[1] - counts))
+
+
+def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
+    """Return rows less the origin, where there is one."""
+    if origin is None:
+        return X
+    with np.errstate(over="ignore"):  # what is too far for a number is infinitely far
+        return X - origin
+
+
+def diagonal(kernel: Kernel, X: Rows, origin: np.ndarray | None = None) -> np.ndarray:
+    """(n, d) -> (n,): k(x, x) of rows, less an origin where there is one, a block of them at a time."""
+    return np.concatenate([kernel.diag(shifted(X[rows], origin)) for rows in row_blocks(X, DIAGONAL_NUMBERS, DIAGONAL)])
+
+
 def values_of(kernel: Kernel, X: Rows, Y: Rows, dtype: np.dtype | None = None) -> np.ndarray:
     """(n, d), (m, d) -> (n, m): a block of kernel values, in the dtype of X or a given one. No checks, one thread."""
     out = np.empty((n_rows(X), n_rows(Y)), dtype=dtype or dtype_of(X))
@@ -410,22 +465,19 @@ class HasGamma(Kernel):
 
     def scale_gamma(self, X: Rows, weights: np.ndarray | None) -> float:
         """1 / (d var X), as in scikit-learn's SVC; 1 for constant data."""
-        if isinstance(X, RemoteRows):
-            variance = X.var() if weights is None else X.weighted_var(weights)
-        elif sparse.issparse(X) or weights is not None:
-            w = np.full(n_rows(X), 1.0 / n_rows(X)) if weights is None else weights / weights.sum()
-            mean = float((w @ X).mean())
-            variance = float((w @ (X.multiply(X) if sparse.issparse(X) else np.square(X - mean))).mean())
-            variance -= mean**2 if sparse.issparse(X) else 0.0
-        else:
-            variance = float(X.var(dtype=np.float64))
+        variance = total_variance(X, weights)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
     def median_gamma(self, X: Rows) -> float:
         """1 / median of `measure` over pairs of rows, on at most 1000 rows; 1 where all rows are equal."""
         sample = spread_rows(X)
-        upper = np.triu_indices(n_rows(sample), 1)
-        values = self.measure(sample, sample)[upper]
+        n = n_rows(sample)
+        values = np.concatenate(
+            [
+                self.measure(sample[rows], sample)[~np.tri(rows.stop - rows.start, n, rows.start, dtype=bool)]
+                for rows in blocks(n, WHOLE)
+            ]
+        )
         positive = values[values > 0]
         if positive.size == 0:
             return 1.0

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from kernelpca.kernels.base import HasGamma, Kernel, Rows, dtype_of, n_rows, spread_rows, values_of
+from kernelpca.kernels.base import HasGamma, Kernel, Rows, diagonal, dtype_of, n_rows, spread_rows, values_of
 from kernelpca.kernels.combined import Wrapped
 from kernelpca.kernels.exponential import exponential
 from kernelpca.kernels.less_one import LessOne
@@ -78,7 +78,7 @@ class KernelRBF(Wrapped, HasGamma):
         the value zero with them.
         """
         inner, gamma = self.kernel.for_centering(), self.number()
-        lengths = np.sqrt(gamma * np.abs(self.kernel.diag(X)).astype(np.float64))
+        lengths = np.sqrt(gamma * np.abs(diagonal(self.kernel, X)).astype(np.float64))
         eps = float(np.finfo(dtype).eps)
         if inner.exact_distances and dtype_of(X) == dtype:
             return gamma * inner.rounding(X, dtype)

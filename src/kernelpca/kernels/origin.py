@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.kernels.base import ENTRY, Kernel, Rows, n_rows, spread_numbers
+from kernelpca.kernels.base import ENTRY, Kernel, Rows, shifted, spread_numbers
 from kernelpca.remote import RemoteRows
-from kernelpca.tiles import blocks
+from kernelpca.tiles import row_blocks
 
 MANY = 4096  # rows that are not copied without need
+FEW_NUMBERS = 2**20  # of rows whose digits are looked at together
 LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 255)  # numbers that tell where rows lie, and of how many rows
 
 
@@ -51,20 +52,12 @@ def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
     if isinstance(X, RemoteRows):
         return np.inf
     largest = 0.0
-    for rows in blocks(len(X), MANY):
+    for rows in row_blocks(X, FEW_NUMBERS, MANY):
         moved = X[rows] - origin
         back = moved - X[rows]
         error = (X[rows] - (moved - back)) - (origin + back)
         largest = max(largest, float(np.square(error, dtype=np.float64).sum(axis=1).max()))
     return float(np.sqrt(largest))
-
-
-def shifted(X: Rows, origin: np.ndarray | None) -> Rows:
-    """Return rows less the origin, where there is one."""
-    if origin is None:
-        return X
-    with np.errstate(over="ignore"):  # what is too far for a number is infinitely far
-        return X - origin
 
 
 def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float) -> bool:
@@ -79,7 +72,7 @@ def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float
         corner = np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0)
         parts = iter([np.stack([corner, corner])])
     else:
-        parts = (shifted(X[rows], origin) for rows in blocks(n_rows(X), MANY))
+        parts = (shifted(X[rows], origin) for rows in row_blocks(X, FEW_NUMBERS, MANY))
     largest = lost = 0.0
     for part in parts:
         largest = max(largest, float(abs(part).max()))

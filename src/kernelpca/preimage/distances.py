@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelpca.features import FeatureMap
 from kernelpca.features.kernel import KernelFeatures
-from kernelpca.kernels.base import Kernel
+from kernelpca.kernels.base import Kernel, diagonal
 from kernelpca.kernels.products import squared_norms
 from kernelpca.parts import check_whole
 from kernelpca.preimage.protocol import Answer, Preimage, Target, clip, expands
@@ -108,7 +108,7 @@ def _overlaps(
     """
     features = target.space.features
     assert isinstance(features, KernelFeatures)
-    kernel, lengths = features.kernel, features.kernel.diag(target.space.samples).astype(np.float64)[near]
+    kernel, lengths = features.kernel, diagonal(features.kernel, target.space.samples).astype(np.float64)[near]
     if kernel.tells_distance:
         return (np.diagonal(G, axis1=1, axis2=2) - kernel.distances_from(lengths - squares / 2)) / 2
     values = (lengths + target.squared_norms[:, None] - squares) / 2

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelpca.preimage.protocol import Preimage, Target, check_bounds, clip
 from kernelpca.preimage.space import Space
 from kernelpca.tall import by_rows
-from kernelpca.tiles import available_threads
+from kernelpca.tiles import available_threads, row_blocks
 from kernelpca.warn import warn
 
 BLOCK_ROWS = 512  # answers that are sought at a time, where memory allows
@@ -92,7 +92,6 @@ def _solve(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n, k) -> (n, d) local, (n,), (n,): points, iterations, converged; block by block on all cores."""
     Z = Z.astype(space.dtype, copy=False)
-    reference = None if reference is None else space.local(reference.astype(space.dtype, copy=False))
     narrow = space.narrow if method.rotates and method.bounds is None else None
     inside = space if narrow is None else narrow.space
     method.prepare(inside, reference is not None)
@@ -100,7 +99,7 @@ def _solve(
     iterations, converged = np.zeros(len(Z), int), np.ones(len(Z), bool)
 
     def work(rows: slice) -> None:
-        block = None if reference is None else reference[rows]
+        block = None if reference is None else space.local(reference[rows].astype(space.dtype, copy=False))
         entered = narrow.enter(block) if narrow is not None and block is not None else block
         answer = method.solve(Target(inside, Z[rows], entered))
         X[rows] = answer.points if narrow is None else narrow.leave(answer.points, block, entered)
@@ -128,7 +127,10 @@ def judge(space: Space, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.nd
 def _in_input_units(X: np.ndarray, space: Space, method: Preimage) -> np.ndarray:
     """(n, d) local -> (n, d): points with the origin added, which may round beyond a bound."""
     X += np.asarray(space.origin, X.dtype)
-    return clip(X, *check_bounds(method.bounds, X.shape[1], method))
+    low, high = check_bounds(method.bounds, X.shape[1], method)
+    for rows in row_blocks(X):
+        X[rows] = clip(X[rows], low, high)
+    return X
 
 
 def _warn_of_unfinished(method: Preimage, iterations: np.ndarray, converged: np.ndarray) -> None:

@@ -10,8 +10,7 @@ from scipy.linalg import get_lapack_funcs
 from kernelpca.features import Nystrom
 from kernelpca.features.nystrom import NystromFeatures
 from kernelpca.gram.protocol import check_finite
-from kernelpca.gram.tiled import diagonal
-from kernelpca.kernels.base import Kernel
+from kernelpca.kernels.base import Kernel, diagonal
 from kernelpca.tall import row_products, times
 from kernelpca.tiles import all_tiles, blocks, half_tiles, share_out
 
