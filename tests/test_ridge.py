@@ -336,8 +336,10 @@ def test_a_kernel_of_its_own_is_resolved_on_the_scores():
         assert model.preimage_.kernel_.gamma == pytest.approx(wanted.gamma, rel=1e-9)
     same = KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01, kernel="model")).fit(X)
     assert same.preimage_.kernel_ == RBF(0.02)
-    default = KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01))
-    assert default.fit(X).preimage_.kernel_ == RBF().resolve(default.transform(X))
+    default = KernelPCA(10, kernel=RBF(0.02), preimage=Ridge(0.01)).fit(X)
+    wanted = RBF().resolve(default.transform(X))
+    assert type(default.preimage_.kernel_) is RBF
+    assert default.preimage_.kernel_.gamma == pytest.approx(wanted.gamma, rel=1e-12)
 
 
 def test_another_kernel_between_scores_than_the_models_denoises_better():

@@ -44,7 +44,9 @@ def attempt(estimator: Any, X: Any) -> Iterator[Any]:
 def _is_large(X: Any) -> bool:
     """Whether rows, or a matrix, are worth watching what a fit on them takes."""
     shape = getattr(X, "shape", None) or (len(X) if hasattr(X, "__len__") else 0,)
-    return not (shape[0] < ROWS and prod(shape) < NUMBERS)  # Dask may not know how many rows there are: NaN
+    if not isinstance(shape[0], int):  # Dask may not know how many rows there are
+        return True
+    return shape[0] >= ROWS or prod(shape) >= NUMBERS
 
 
 class Remembering:

@@ -44,6 +44,8 @@ class Shape:
         Whether landmarks can be a start.
     single : bool
         Whether float64 data is worked on in float32.
+    in_memory : bool
+        Whether a given matrix is stored, so that a copy in float32 makes passes faster.
     counted : bool
         Whether k is what was asked for, and not a guess at what a rule will keep.
     """
@@ -55,6 +57,7 @@ class Shape:
     definite: bool = True
     cheap_columns: bool = True
     single: bool = False
+    in_memory: bool = False
     counted: bool = True
 
     def for_solver(self, solver: Solver, tol: float) -> Shape:

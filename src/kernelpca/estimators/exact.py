@@ -184,6 +184,7 @@ def plan_gram(gram: Gram, request: Request, k: int | None = None) -> Plan:
         gram.dtype.itemsize,
         gram.positive_definite,
         gram.cheap_columns,
+        in_memory=gram.in_memory,
         counted=request.components.is_count,
     )
     return make_plan(shape, request.solver, request.memory_limit, request.tol, given=True)
@@ -366,6 +367,8 @@ def solve_for(
             plan = plan_for(k)
             if start is not None:  # passes in float32 may have left a mean that is not exact enough for LAPACK
                 gram.matmat(start[:, :1])
+        if plan.tile_budget or plan.cache:
+            gram.grant(plan.tile_budget or BUDGET, plan.cache)
         solution = plan.solver.solve(gram, k, start=start, keep=keep, **request.options)
         if solution.enough or solution.stopped:
             level, dtype = solution.certificate.rounding, solution.vectors.dtype
@@ -380,8 +383,6 @@ def solve_for(
         except MemoryError:  # twice as many may be far more than are needed
             k = min(k, int(MORE * least))
             plan = plan_for(k)
-        if plan.tile_budget:
-            gram.grant(plan.tile_budget, plan.cache)
 
 
 def zero_level(values: np.ndarray, rounding: float, dtype: np.dtype) -> float:

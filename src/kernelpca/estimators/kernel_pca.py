@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -196,8 +198,9 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
                 return explain_features(approximation, kernel.resolve(rows), rows, request)
             return explain_rows(kernel.resolve(rows), rows, exact)
         if approximation is None:
-            return plan_gram(as_gram(rows), exact)
-        return explain_columns(_of_columns(approximation), rows if is_block(rows) else as_gram(rows), request)
+            return plan_gram(self._gram(rows), exact)
+        matrix = rows if is_block(rows) else self._gram(rows)
+        return explain_columns(_of_columns(approximation), matrix, request)
 
     def transform(self, X: Any) -> np.ndarray:
         """(n, d) -> (n, n_components_): scores, the coordinates on orthonormal directions in feature space.
@@ -302,9 +305,17 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
                 return fit_features(approximation, self.kernel_, rows, request, weights)
             return fit_rows(self.kernel_, rows, exact, weights)
         if approximation is None:
-            return fit_gram(as_gram(rows), exact, weights)
-        matrix = rows if is_block(rows) else as_gram(rows)
+            return fit_gram(self._gram(rows), exact, weights)
+        matrix = rows if is_block(rows) else self._gram(rows)
         return fit_columns(_of_columns(approximation), matrix, request, weights)
+
+    def _gram(self, rows: Any) -> Gram:
+        """Return a given matrix as a Gram, or say what is wrong with it."""
+        try:
+            return as_gram(rows)
+        except ValueError:
+            check_numbers(self, rows, reset=False)  # says where NaN or infinity is, if it is that
+            raise
 
     def _feature_map(self) -> FeatureMap | None:
         """Return the features that stand for the kernel, or None where its matrix is used."""
@@ -389,7 +400,9 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
             gram = as_gram(X)
             self.n_features_in_ = gram.shape[0]
             return gram
-        K = check_numbers(self, X, reset=reset, least_rows=least)
+        square = reset and type(X) is np.ndarray and X.ndim == 2 and X.shape[0] == X.shape[1]
+        with config_context(assume_finite=True) if square else nullcontext():  # which its check for symmetry tells
+            K = check_numbers(self, X, reset=reset, least_rows=least)
         if reset and is_block(K) and not isinstance(self._feature_map(), Nystrom):
             as_gram(K)  # says what is wrong with it
         return K if reset or self._counted is None else K[:, self._counted]

@@ -219,8 +219,10 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
                 f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
                 f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
             )
-        needed = max(start, block_bytes(solver, shape, True, passes) + summing)
-        return Plan("given", solver, why + GIVEN, needed, limit)
+        copied = shape.single and shape.in_memory and passes > 1 and most + shape.tiles <= limit
+        cache = shape.tiles if copied else 0
+        needed = max(start, block_bytes(solver, shape, True, passes) + summing + cache)
+        return Plan("given", solver, why + GIVEN, needed, limit, cache=cache)
     anchors, start = shape.anchors, start_bytes(solver, shape, True)
     if shape.n <= SQUARE and anchors + shape.matrix + max(start, block_bytes(solver, shape, True)) <= limit:
         needed = anchors + shape.matrix + max(start, block_bytes(solver, shape, True, passes))

@@ -75,6 +75,10 @@ class DenseGram(Gram):
 
         return self if self.dtype == np.float32 else SingleTiles(self.K, self.positive_definite, self.cache)
 
+    def grant(self, budget: int, cache: int) -> None:
+        """Say how many bytes a copy in float32 may take from now on."""
+        self.cache = cache
+
     def diagonal(self) -> np.ndarray:
         """() -> (n,)."""
         return self.K.diagonal()
