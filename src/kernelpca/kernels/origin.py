@@ -6,6 +6,7 @@ import numpy as np
 
 from kernelpca.kernels.base import ENTRY, Kernel, Rows, shifted, spread_numbers
 from kernelpca.remote import RemoteRows
+from kernelpca.tall import by_rows
 from kernelpca.tiles import row_blocks
 
 MANY = 4096  # rows that are not copied without need
@@ -29,22 +30,30 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     if not (numbers and len(X) and (kernel.stationary or (center and kernel.movable))):
         return None
     sample = X[spread_numbers(len(X), rows_looked_at(X.shape[1]))]
-    low, high = X.ranges() if isinstance(X, RemoteRows) else (X.min(axis=0), X.max(axis=0))
+    middle = np.sort(np.ascontiguousarray(sample.T), axis=1)[:, len(sample) // 2]  # faster than NumPy's median
     with np.errstate(over="ignore", invalid="ignore"):
-        grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
-        ordered = np.sort(np.ascontiguousarray(sample.T), axis=1)  # several times as fast as NumPy's median
-        middle = (np.round(ordered[:, len(sample) // 2] / grid) * grid).astype(X.dtype)
-        if not np.isfinite(middle).all() or not middle.any():
-            return None
         if len(X) >= MANY:
             apart = np.square(sample - middle, dtype=np.float64).sum(axis=1)
             if float(np.square(middle, dtype=np.float64).sum()) <= np.median(apart):
                 return None
+        low, high = X.ranges() if isinstance(X, RemoteRows) else column_ranges(X)
+        grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
+        middle = (np.round(middle / grid) * grid).astype(X.dtype)
+        if not np.isfinite(middle).all() or not middle.any():
+            return None
         corner = np.spacing(np.maximum(np.abs(low - middle), np.abs(high - middle)).astype(X.dtype)) / 2
         allowed = ENTRY * float(np.finfo(X.dtype).eps) / max(kernel.steepness(X.shape[1]), 1e-300)
         if float(np.linalg.norm(corner.astype(np.float64))) > allowed and lost_by_shift(X, middle) > allowed:
             return None
     return middle
+
+
+def column_ranges(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, d) -> (d,), (d,): the smallest and the largest number of each column, looked for on all cores."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    by_rows(len(X), lambda rows: found.append((X[rows].min(axis=0), X[rows].max(axis=0))))
+    lows, highs = zip(*found, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
