@@ -18,7 +18,7 @@ from contracts.gram import GramCase, GramContract
 from contracts.solver import span_distance, with_spectrum
 from kernelpca import KernelPCA
 from kernelpca.gram import CallableGram, CenteredGram, DenseGram, LowRankGram, OperatorGram, TiledGram, WeightedGram
-from kernelpca.gram.landmarks import nystrom_features
+from kernelpca.gram.landmarks import whitening
 from kernelpca.gram.single import SingleGram
 from kernelpca.kernels import RBF
 from kernelpca.solvers import BlockKrylov, Lanczos, Lbfgs
@@ -47,7 +47,7 @@ def positive(n, decay=0.8, seed=0):
 def half_features(K, m, seed=0):
     """(n, m): features with F F' <= K, from columns."""
     idx = np.random.default_rng(seed).choice(len(K), m, replace=False)
-    return nystrom_features(K[:, idx], idx)
+    return K[:, idx] @ whitening(K[np.ix_(idx, idx)])
 
 
 def grown(K, widths, dtype=np.float64, F=None, seed=0):
@@ -537,7 +537,7 @@ def test_features_are_kept_where_they_are_worth_it():
 
 
 @pytest.mark.xfail(
-    reason="nystrom_features divides by pivots down to the rounding level, so that F has lost half of its digits",
+    reason="whitening divides by pivots down to the rounding level, so that F has lost half of its digits",
     strict=True,
 )
 def test_features_of_a_wide_kernel_in_float32_stay_below_the_centered_matrix():
@@ -845,7 +845,7 @@ def test_indefinite_matrices_do_without_probes(criterion):
 class NoColumns(DenseGram):
     """A matrix that no landmark may be taken of."""
 
-    def landmark_features(self, idx):
+    def landmark_factors(self, idx):
         raise AssertionError("landmarks were asked for")
 
     def single(self):
@@ -975,12 +975,11 @@ WHOLE = 60 * 70 // 2 * 8  # bytes with room for all tiles
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("keep_after", [0, 1])
 @pytest.mark.parametrize("cache", [0, 100, 5000, WHOLE])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_kept_tiles_change_no_result_and_take_no_more_than_granted(cache, keep_after, threads, dtype):
+def test_kept_tiles_change_no_result_and_take_no_more_than_granted(cache, threads, dtype):
     X = ROWS.astype(dtype)
-    gram = CountedTiles(RBF(0.3), X, threads=threads, cache=cache, keep_after=keep_after)
+    gram = CountedTiles(RBF(0.3), X, threads=threads, cache=cache)
     plain = CountedTiles(RBF(0.3), X, threads=threads)
     rng = np.random.default_rng(1)
     for number in range(4):
@@ -989,7 +988,7 @@ def test_kept_tiles_change_no_result_and_take_no_more_than_granted(cache, keep_a
         np.testing.assert_array_equal(gram.matmat(V), plain.matmat(V))
         assert gram.kept_bytes() <= cache
         made = gram.made - before
-        if number <= keep_after:
+        if number == 0:
             assert made == ALL_TILES
         elif cache == WHOLE:
             assert made == 0
@@ -997,13 +996,6 @@ def test_kept_tiles_change_no_result_and_take_no_more_than_granted(cache, keep_a
             assert made == ALL_TILES - len(gram._kept)
     assert (len(gram._kept) > 0) == (cache >= 5000)
     assert gram.frobenius_squared() == plain.frobenius_squared()
-
-
-def test_nothing_is_kept_before_its_time():
-    gram = CountedTiles(RBF(0.3), ROWS, cache=WHOLE, keep_after=2)
-    for kept in (0, 0, ALL_TILES):
-        gram.matmat(np.ones((60, 1)))
-        assert len(gram._kept) == kept
 
 
 def test_released_tiles_are_made_again():
@@ -1083,7 +1075,7 @@ def centered_weighted():
 
 MORE_GRAMS = {
     "kept tiles": lambda: GramCase(CountedTiles(KERNEL, ROWS, threads=2, cache=WHOLE), K60),
-    "some kept tiles": lambda: GramCase(CountedTiles(KERNEL, ROWS, threads=1, cache=9000, keep_after=1), K60),
+    "some kept tiles": lambda: GramCase(CountedTiles(KERNEL, ROWS, threads=1, cache=9000), K60),
     "single dense": lambda: GramCase(DenseGram(K60, positive_definite=True).single(), K60),
     "single tiled": lambda: GramCase(TiledGram(KERNEL, ROWS).single(), K60),
     "single low rank": lambda: GramCase(LowRankGram(ROWS).single(), ROWS @ ROWS.T),
@@ -1106,9 +1098,9 @@ class TestMoreGrams(GramContract):
 def test_single_wraps_what_cannot_be_made_in_float32():
     assert isinstance(LowRankGram(ROWS).single(), SingleGram)
     assert isinstance(CallableGram(lambda rows, cols: K60[np.ix_(rows, cols)], 60).single(), SingleGram)
-    tiled = TiledGram(KERNEL, ROWS, cache=123, keep_after=1).single()
+    tiled = TiledGram(KERNEL, ROWS, cache=123).single()
     assert isinstance(tiled, TiledGram)
-    assert (tiled.dtype, tiled.cache, tiled.keep_after) == (np.float32, 123, 1)
+    assert (tiled.dtype, tiled.cache) == (np.float32, 123)
     centered = CenteredGram(TiledGram(KERNEL, ROWS))
     assert centered.single() is centered.single()
 

@@ -210,20 +210,16 @@ def test_integers_and_lists_become_floats():
     assert as_gram(gram) is gram
 
 
-def test_tiles_are_kept_from_the_first_pass_on_where_more_will_follow():
-    """Through every wrapper: the first pass may be the last, unless the solver knows better."""
+def test_tiles_are_kept_from_the_first_pass_on():
     X = np.random.default_rng(0).standard_normal((60, 3))
-    for retained, made in ((False, 2), (True, 1)):
-        inner = TiledGram(RBF(0.3), X, threads=1, cache=10**6, keep_after=1)
-        calls = []
-        compute = inner.tile
-        inner.tile = lambda *args, compute=compute, calls=calls: (calls.append(1), compute(*args))
-        gram = WeightedGram(CenteredGram(inner), np.ones(60))
-        if retained:
-            gram.retain()
-        for _ in range(3):
-            gram.matmat(np.ones((60, 2)))
-        assert len(calls) == made
+    inner = TiledGram(RBF(0.3), X, threads=1, cache=10**6)
+    calls = []
+    compute = inner.tile
+    inner.tile = lambda *args: (calls.append(1), compute(*args))
+    gram = WeightedGram(CenteredGram(inner), np.ones(60))
+    for _ in range(3):
+        gram.matmat(np.ones((60, 2)))
+    assert len(calls) == 1
 
 
 def test_the_size_of_entries_is_not_taken_from_what_is_not_finite():

@@ -387,11 +387,13 @@ def test_an_older_file_may_lack_what_has_a_default(file, tmp_path):
     members = members_of(file)
     tree = json.loads(members[MODEL])
     del tree["objects"][-1]["attributes"]["memory_limit"]
-    next(o for o in tree["objects"] if o["class"] == "estimators.Plan")["attributes"].pop("keep_after")
+    plan = next(o for o in tree["objects"] if o["class"] == "estimators.Plan")["attributes"]
+    plan.pop("cache")
+    plan["keep_after"] = 1  # which means nothing any more
     file.write_bytes(repaired(members | {MODEL: json.dumps(tree).encode()}))
     model = load(file)
     assert model.memory_limit is None
-    assert model.plan_.keep_after == 0
+    assert model.plan_.cache == 0
 
 
 # memory

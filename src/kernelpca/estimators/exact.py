@@ -134,9 +134,7 @@ def fit_rows(kernel: Kernel, X: Rows, request: Request, weights: np.ndarray | No
         kernel = kernel.for_centering() if request.center else kernel
         features = KernelFeatures(kernel, *_moved_to_origin(kernel, X, request.center), plan.tile_budget or BUDGET)
         if plan.tile_budget:
-            gram: Gram = TiledGram(
-                kernel, features.anchors, plan.tile_budget, cache=plan.cache, keep_after=plan.keep_after
-            )
+            gram: Gram = TiledGram(kernel, features.anchors, plan.tile_budget, cache=plan.cache)
         else:
             K = kernel.matrix(features.anchors)
             gram = DenseGram(K, kernel.positive_definite, f"The kernel {kernel!r}", symmetric=True)

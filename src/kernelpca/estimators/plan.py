@@ -62,8 +62,6 @@ class Plan:
         What would change with more memory or another target.
     tile_budget, cache : int
         Bytes that one product of tiles may use, and bytes of tiles that may be kept.
-    keep_after : int
-        Passes before tiles are kept: the first may be the last.
     """
 
     path: str
@@ -77,7 +75,6 @@ class Plan:
     advice: tuple[str, ...] = ()
     tile_budget: int = 0
     cache: int = 0
-    keep_after: int = 0
 
     def __str__(self) -> str:
         text = (
@@ -219,7 +216,7 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
                 f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
                 f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit."
             )
-        copied = shape.single and shape.in_memory and passes > 1 and most + shape.tiles <= limit
+        copied = shape.single and shape.in_memory and most + shape.tiles <= limit
         cache = shape.tiles if copied else 0
         needed = max(start, block_bytes(solver, shape, True, passes) + summing + cache)
         return Plan("given", solver, why + GIVEN, needed, limit, cache=cache)
@@ -228,14 +225,11 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
         needed = anchors + shape.matrix + max(start, block_bytes(solver, shape, True, passes))
         return Plan("stored", solver, why + "; the matrix fits in memory", needed, limit)
     working, held = product_bytes(solver, shape, True), block_bytes(solver, shape, True) + shape.tiles
-    if anchors + max(start, held + working) <= limit and passes > 1:
+    if anchors + max(start, held + working) <= limit:
         needed = anchors + max(start, shape.tiles + working + block_bytes(solver, shape, True, passes))
         why += "; the matrix (half of it, for it is symmetric) fits in memory"
         return Plan("stored", solver, why, needed, limit, tile_budget=limit - anchors - held, cache=shape.tiles)
-    if passes > 1:
-        why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
-    else:
-        why += "; one pass is likely to be enough, so the matrix is made in tiles and not stored"
+    why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
     if isinstance(solver, BlockKrylov) and shape.number == 8:
         anchors += shape.n * shape.width * 4  # passes in float32 come first, on rows of their own
     solver, frugal = _frugal(shape, solver, limit, anchors)
@@ -246,15 +240,12 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
     budget = limit - worst
     tiles = min(working, budget)
     cache = max(budget - 2 * tiles, 0)  # what is left keeps some of them
-    kept = min(cache / shape.tiles, 1.0) if passes > 1 else 0.0
+    kept = min(cache / shape.tiles, 1.0)
     if kept > 0.02:
         why += f"; {kept:.0%} of them are kept"
     held = block_bytes(solver, shape, False, passes) + tiles + int(kept * shape.tiles)
     needed = anchors + max(start_bytes(solver, shape, False), held)
-    after = 0 if passes > 1 else 1
-    return Plan(
-        "tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache, keep_after=after
-    )
+    return Plan("tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache)
 
 
 def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int) -> tuple[Solver, str]:

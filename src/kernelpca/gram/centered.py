@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelpca.gram.landmarks import nystrom_features
+from kernelpca.gram.landmarks import whitening
 from kernelpca.gram.protocol import Gram, WrappedGram, check_block
 from kernelpca.tall import by_rows, inner
 
@@ -92,8 +92,8 @@ class CenteredGram(WrappedGram):
         """(m,) -> (n, m)."""
         return self._center(self.inner.columns(idx), idx)
 
-    def landmark_features(self, idx: np.ndarray) -> np.ndarray:
-        """(m,) -> (n, r): without the mean column, which only a pass can tell.
+    def landmark_factors(self, idx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) -> (n, m), (m, r): without the mean column, which only a pass can tell.
 
         Taking the mean of the landmarks off instead gives a matrix that is positive semi-definite whenever the
         centered one is, and whose features need only be centered themselves.
@@ -108,9 +108,9 @@ class CenteredGram(WrappedGram):
             C[rows] -= means
 
         by_rows(len(C), center)
-        F = nystrom_features(C, idx, scale)
-        self._take_off_mean(F)
-        return F
+        R = whitening(C[idx], scale)
+        self._take_off_mean(C)
+        return C, R
 
     def dense(self) -> np.ndarray:
         """() -> (n, n): centered twice, for what rounding of the mean leaves is alike in all entries, and adds up."""
@@ -184,9 +184,10 @@ class WeightedGram(WrappedGram):
         """(m,) -> (n, m)."""
         return self._weigh(self.inner.columns(idx), idx)
 
-    def landmark_features(self, idx: np.ndarray) -> np.ndarray:
-        """(m,) -> (n, r)."""
-        return self.inner.landmark_features(idx) * self.roots[:, None]
+    def landmark_factors(self, idx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) -> (n, m), (m, r)."""
+        C, R = self.inner.landmark_factors(idx)
+        return C * self.roots[:, None], R
 
     def dense(self) -> np.ndarray:
         """() -> (n, n)."""

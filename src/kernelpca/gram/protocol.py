@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from kernelpca.gram.landmarks import nystrom_features
+from kernelpca.gram.landmarks import whitening
 from kernelpca.kernels.base import ENTRY
+from kernelpca.tall import times
 
 STORED = 16.0  # multiply-adds that bringing in an entry of a stored matrix costs as much as
 
@@ -50,16 +51,18 @@ class Gram(ABC):
 
         None (r = 0) where the landmarks tell nothing of the other rows.
         """
-        return nystrom_features(self.columns(idx), idx)
+        return times(*self.landmark_factors(idx))
+
+    def landmark_factors(self, idx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) indices -> (n, m), (m, r): C and R, whose product is what `landmark_features` returns."""
+        C = self.columns(idx)
+        return C, whitening(C[idx])
 
     def single(self) -> Gram:
         """Return this matrix in float32, at least as fast: itself where it is in float32 already."""
         from kernelpca.gram.single import SingleGram
 
         return self if self.dtype == np.float32 else SingleGram(self)
-
-    def retain(self) -> None:  # noqa: B027
-        """Say that more passes will follow for certain: what makes them faster may be kept from now on."""
 
     def release(self) -> None:  # noqa: B027
         """Give back memory that only makes later passes faster."""
@@ -126,10 +129,6 @@ class WrappedGram(Gram):
         self.single_is_fast = inner.single_is_fast
         self.in_memory = inner.in_memory
         self.blur = inner.blur
-
-    def retain(self) -> None:
-        """Say that more passes will follow for certain."""
-        self.inner.retain()
 
     def magnitude(self) -> float:
         """Return about the size of the inner matrix's entries."""

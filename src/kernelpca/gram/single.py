@@ -66,7 +66,6 @@ class SingleTiles(Tiles):
         self.budget = BUDGET
         self.threads = None
         self.cache = cache
-        self.keep_after = 1
 
     def tile(self, rows: slice, cols: slice, out: np.ndarray) -> None:
         """Write a tile."""

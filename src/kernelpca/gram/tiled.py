@@ -42,10 +42,8 @@ class Tiles(Gram):
     threads: int | None
     budget: int
     cache: int = 0  # bytes of tiles to keep
-    keep_after: int = 0  # passes before any is kept: the first may be the last
     adds_squares: bool = True  # whether the first pass adds up the squares of all entries
     _squares: float | None = None
-    _passes: int = 0
     _size: int = 0  # rows of a kept tile
     _kept: dict[tuple[int, int], np.ndarray]  # memory of the tiles to keep
     _made: set[tuple[int, int]]  # those that are in it
@@ -68,11 +66,10 @@ class Tiles(Gram):
         return half_tiles(self.shape[0], size)
 
     def _prepare(self, size: int) -> None:
-        """Set memory aside for the tiles that are to be kept, if it is time for that."""
+        """Set memory aside for the tiles that are to be kept."""
         if self._size != size:
             self._size, self._kept, self._made = size, {}, set()
-        self._passes += 1
-        if self._kept or self._passes <= self.keep_after or self.cache == 0:
+        if self._kept or self.cache == 0:
             return
         tiles = self._tiles(size)
         ends = np.cumsum([(r.stop - r.start) * (c.stop - c.start) for r, c in tiles])
@@ -117,10 +114,6 @@ class Tiles(Gram):
         self._squares = sum(own.squares for own in partials) if count_squares else self._squares
         return block.result(total)
 
-    def retain(self) -> None:
-        """Keep tiles from the next pass on."""
-        self.keep_after = 0
-
     def release(self) -> None:
         """Forget the tiles that were kept."""
         self._kept, self._made = {}, set()
@@ -151,8 +144,6 @@ class TiledGram(Tiles):
         Workers; as many as BLAS may use when not given.
     cache : int, default=0
         Bytes of tiles to keep for later passes.
-    keep_after : int, default=0
-        Passes before any is kept.
     """
 
     def __init__(
@@ -162,10 +153,8 @@ class TiledGram(Tiles):
         budget: int = BUDGET,
         threads: int | None = None,
         cache: int = 0,
-        keep_after: int = 0,
     ) -> None:
         self.cache = cache
-        self.keep_after = keep_after
         self._single: TiledGram | None = None
         self.kernel = kernel
         self.X = X
@@ -189,7 +178,7 @@ class TiledGram(Tiles):
             if not fits_single(self.kernel, self.X, None, self.magnitude()):
                 return super().single()
             X = self.X.astype(np.float32)
-            self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache, self.keep_after)
+            self._single = TiledGram(self.kernel, X, self.budget, self.threads, self.cache)
         return self._single
 
     def grant(self, budget: int, cache: int) -> None:

@@ -98,6 +98,8 @@ _FITTED = {
     MIXTURE: "weights_ means_ covariances_ precisions_ precisions_cholesky_ converged_ n_iter_ lower_bound_ "
     "n_features_in_ feature_names_in_",
 }
+# what older files hold and nothing reads any more
+_FORMER = {"estimators.Plan": "keep_after"}
 # what belongs to a running program and is no part of a model
 LEFT_OUT = {"callback": None, "_metadata_request": None}
 
@@ -140,6 +142,11 @@ def name_of(value: Any) -> str:
     cls = type(value)
     module = "sklearn.mixture" if cls.__module__.startswith("sklearn.mixture.") else cls.__module__
     return _NAMES.get(f"{module}:{cls.__qualname__}", "")
+
+
+def former(name: str) -> frozenset[str]:
+    """Return the attributes of a class that older files hold and nothing reads any more."""
+    return frozenset(_FORMER.get(name, "").split())
 
 
 @cache

@@ -62,6 +62,7 @@ class Decoder:
         if not isinstance(name, str) or not isinstance(attributes, dict):
             raise damaged("An object has no class or no attributes")
         plan = catalogue.blueprint(name)
+        attributes = {part: value for part, value in attributes.items() if part not in catalogue.former(name)}
         unknown = attributes.keys() - plan.parameters.keys() - plan.fitted
         if unknown:
             raise damaged(f"{name} has no attribute {min(unknown)[:80]!r}")

@@ -133,8 +133,6 @@ class BlockKrylov(Solver):
         p = self.block_width(n, k, gram.entry_cost)
         begun = self._landmarks(watch, k, p, start, rng)
         features = begun.F.shape[1] > 0 if begun else False
-        if start is None and not (begun and begun.enough):
-            gram.retain()  # there will be several passes
         block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
         subspace = Subspace(n, min(self.basis_size(k, block.shape[1]), n), dtype, begun.F if begun else None)
         wants_variance = self.criterion != "residual"

@@ -12,8 +12,8 @@ from kernelpca.tall import inner, times
 ENOUGH = 2500  # rows from which landmarks save more than they cost
 MOST = 500  # landmarks when the user sets no number
 WORTH = 0.7  # of what is captured after the first pass, which landmarks must have captured before it
+SEEN = 2048  # rows that tell which combinations of the features lead
 KEPT = 4  # blocks of leading directions of the features that are kept; more were seen to add nothing
-MISSED = 1.75  # blocks of the last wanted eigenvalue: where landmarks miss that much variance, one pass is not enough
 DECAYING = 0.5  # of the mean of the wanted eigenvalues, below which the last of a block must be
 
 
@@ -30,14 +30,11 @@ class Start:
         the spectrum hardly decays: features are not worth their memory then.
     captured : float
         The sum of the k leading eigenvalues of F F'.
-    enough : bool
-        Whether one pass is likely to tell the variance that k components capture.
     """
 
     directions: np.ndarray
     F: np.ndarray
     captured: float
-    enough: bool
 
     def is_worth(self, captured: float) -> bool:
         """Whether the features are worth keeping, after a pass that captured so much: not if far more than they did."""
@@ -54,18 +51,25 @@ def default_count(n: int, k: int, few: bool = False) -> int:
 
 
 def landmark_start(gram: Gram, m: int, k: int, p: int, rng: np.random.Generator) -> Start:
-    """Take m landmarks at random and return the p leading directions of the Nyström approximation from them."""
+    """Take m landmarks at random and return the p leading directions of the Nyström approximation from them.
+
+    Which combinations of the features lead is told by some of the rows; no others are made of all rows.
+    """
     n = gram.shape[0]
     idx = np.sort(rng.choice(n, m, replace=False))
-    F = gram.landmark_features(idx)
-    landmarks = np.square(F[idx], dtype=np.float64).sum() / m  # which have all of their variance in the features
+    C, R = gram.landmark_factors(idx)
+    seen = times(C if n <= 2 * SEEN else C[rng.choice(n, SEEN, replace=False)], R)
+    F = times(C, R @ _leading(seen)[1][:, : KEPT * p])
+    values, S = _leading(F)
+    lead, last = values[:k], values[:p]
+    decays = len(last) <= k or last[-1] < DECAYING * lead.mean()
+    F = times(F, S if decays else S[:, :p])
+    directions = F[:, :p] / np.sqrt(last).astype(F.dtype)
+    return Start(directions, F if decays else F[:, :0], float(lead.sum()))
+
+
+def _leading(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, r) -> (s,), (r, s): the eigenvalues of F'F above rounding, largest first, and their vectors."""
     values, S = np.linalg.eigh(inner(F, F))
     positive = values > 10 * float(np.finfo(F.dtype).eps) * values.max(initial=0.0)
-    values, S = values[positive][::-1], S[:, positive][:, ::-1]
-    lead, last = values[:k], values[:p]
-    missed = n * landmarks - float(values.sum())
-    decays = len(last) <= k or last[-1] < DECAYING * lead.mean()
-    F = times(F, S[:, : KEPT * p if decays else p])
-    enough = decays and len(lead) > 0 and missed < MISSED * p * lead[-1]
-    directions = F[:, :p] / np.sqrt(last).astype(F.dtype)
-    return Start(directions, F if decays else F[:, :0], float(lead.sum()), bool(enough))
+    return values[positive][::-1], S[:, positive][:, ::-1]
