@@ -10,7 +10,7 @@ from kernelpca.gram.protocol import Gram, check_block, check_finite
 from kernelpca.gram.squares import sum_of_squares
 from kernelpca.gram.thin import WORTH, ThinBlock
 from kernelpca.tall import by_rows, times
-from kernelpca.tiles import Tile, half_tiles, share_out
+from kernelpca.tiles import NUMBERS, Tile, half_tiles, share_out
 
 LOOKED_AT = 512  # rows of a tile that is compared with its mirror image
 
@@ -95,7 +95,8 @@ class DenseGram(Gram):
         """Return the sum of squared entries, blocks of rows added up in float64."""
         if self._squares is None:
             sums: list[float] = []
-            by_rows(self.shape[0], lambda rows: sums.append(sum_of_squares(self.K[rows])), 64)
+            height = max(NUMBERS // max(self.shape[1], 1), 1)
+            by_rows(self.shape[0], lambda rows: sums.append(sum_of_squares(self.K[rows])), height)
             self._squares = math.fsum(sums)  # whatever their order
         return self.rounded_up(self._squares)
 

@@ -11,7 +11,7 @@ from kernelpca.tiles import row_blocks
 
 MANY = 4096  # rows that are not copied without need
 FEW_NUMBERS = 2**20  # of rows whose digits are looked at together
-LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 255)  # numbers that tell where rows lie, and of how many rows
+LOOKED_AT, LOOKED_AT_ROWS = 2**17, (33, 127)  # numbers that tell where rows lie, and of how many rows
 
 
 def rows_looked_at(d: int) -> int:
