@@ -114,7 +114,8 @@ def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
         started = landmarks_of(solver, shape, stored=True) > 0
         if solver.criterion == "residual":
             return int(np.ceil(0.75 * digits + (0.5 if started else 3.0)))
-        return 2 + max(int(np.ceil((digits - 4) / 3)), 0) + (0 if started else 3)
+        first = 1 if solver.criterion == "variance" else 2
+        return first + max(int(np.ceil((digits - 4) / 3)), 0) + (0 if started else 3)
     name = type(solver).__name__
     return int({"Lanczos": 3 * shape.k + 20, "Lbfgs": 10 * digits, "Dense": 2, "Sketch": 2}.get(name, 4 * digits + 4))
 

@@ -158,7 +158,7 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
         )
     if isinstance(plan.solver, BlockKrylov) and plan.solver.criterion == "residual" and shape.definite:
         variance = clone(plan.solver).set_params(criterion="variance")
-        likely = seconds_of("given" if plan.path == "given" else "tiled", variance, shape, max(tol, 1e-4), rates)
+        likely = seconds_of(plan.path, variance, shape, max(tol, 1e-4), rates)
         if likely < now:
             notes.append(
                 "With solver=BlockKrylov(criterion='variance'), which stops on the captured variance instead of the "
