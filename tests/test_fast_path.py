@@ -24,6 +24,7 @@ from kernelpca.kernels import RBF
 from kernelpca.solvers import BlockKrylov, Lanczos, Lbfgs
 from kernelpca.solvers.block_krylov import LARGE, default_block
 from kernelpca.solvers.bounds import nystrom_bound, ritz_bound
+from kernelpca.solvers.cost import Size
 from kernelpca.solvers.evidence import Evidence
 from kernelpca.solvers.landmarks import default_count, landmark_start
 from kernelpca.solvers.lbfgs import dual_cost
@@ -1233,8 +1234,8 @@ def test_blocks_are_as_wide_as_hardly_makes_a_pass_longer():
         assert narrow % 8 == usual % 8 == wide % 8 == 7  # and one more rides along
         assert k + 3 <= narrow <= usual <= wide <= 2 * k + 31
         assert k + 7 <= usual
-    stored, made = (BlockKrylov().block_width(10000, 20, cost) for cost in (16.0, 256.0))
-    assert (stored, made, BlockKrylov("variance").block_width(10000, 20, 16.0)) == (23, 55, 31)
+    stored, made = (BlockKrylov().cost(Size(10000, 20, entry_cost=cost), 1e-4).columns for cost in (16.0, 256.0))
+    assert (stored, made, BlockKrylov("variance").cost(Size(10000, 20), 1e-4).columns) == (23, 55, 31)
 
 
 def test_converged_pairs_are_bounded_without_a_factorization():

@@ -17,21 +17,8 @@ from sklearn.exceptions import NotFittedError
 import kernelpca.memory
 from kernelpca import KernelPCA
 from kernelpca.estimators.components import as_components
-from kernelpca.estimators.cost import (
-    SLOW_LAPACK,
-    Rates,
-    Shape,
-    approximation_that_fits,
-    block_bytes,
-    block_of,
-    calibrate,
-    dense_bytes,
-    landmarks_of,
-    passes_of,
-    seconds_of,
-    widest,
-)
-from kernelpca.estimators.plan import Plan, _least, advise, make_plan
+from kernelpca.estimators.cost import Rates, Shape, approximation_that_fits, calibrate, seconds_of
+from kernelpca.estimators.plan import Plan, advise, make_plan
 from kernelpca.features import KernelSketch, Nystrom
 from kernelpca.gram import CallableGram, DenseGram
 from kernelpca.gram.budget import tile_size
@@ -39,6 +26,7 @@ from kernelpca.kernels import RBF, Custom, Spectrum
 from kernelpca.memory import PeakMemory, parse_bytes, readable_bytes, resident_bytes
 from kernelpca.progress import readable_seconds
 from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Lbfgs, Lobpcg, Randomized, Solver, as_solver
+from kernelpca.solvers.cost import Size, widest
 from kernelpca.tiles import all_tiles, available_threads, share_out
 
 RATES = Rates(entries=1e8, flops=1e10)
@@ -92,9 +80,15 @@ def test_a_plan_keeps_to_what_is_granted_or_says_that_it_cannot(shape, solver, l
         assert 0 <= plan.cache < limit
 
 
+def least_of(solver, shape):
+    """What a solver needs beside its tiles, with one worker that sums up a product, or for its start."""
+    cost = shape.cost(solver, 1e-4, False)
+    return max(cost.most + shape.sum(cost), cost.start)
+
+
 def granted_in_all(plan, shape):
     """What rows, basis and tiles may take together."""
-    return shape.n * shape.row_bytes + block_bytes(plan.solver, shape, False) + plan.tile_budget + plan.cache
+    return shape.n * shape.row_bytes + shape.cost(plan.solver, 1e-4, False).most + plan.tile_budget + plan.cache
 
 
 def test_what_tiles_and_basis_may_take_together_is_granted():
@@ -107,7 +101,7 @@ def test_what_tiles_and_basis_may_take_together_is_granted():
 
 def test_what_wide_rows_basis_and_tiles_may_take_together_is_granted():
     shape = large_shape(row_bytes=8 * 2000)
-    limit = shape.n * shape.row_bytes + 4 * block_bytes(BlockKrylov(), shape, False) // 3 + 10
+    limit = shape.n * shape.row_bytes + 4 * shape.cost(BlockKrylov(), 1e-4, False).most // 3 + 10
     plan = make_plan(shape, BlockKrylov(), limit, 1e-4)
     assert plan.path == "tiled"
     assert granted_in_all(plan, shape) <= limit
@@ -151,17 +145,17 @@ def test_in_little_memory_the_basis_shrinks_first_and_then_the_block():
     full = make_plan(shape, BlockKrylov(), 10**9, 1e-4).solver
     assert full.max_basis is None
     rows = shape.anchors + shape.n * shape.width * 4  # and their copy in float32
-    tight = BlockKrylov(landmarks=0, max_basis=4 * block_of(BlockKrylov(), shape, False))
-    small = make_plan(shape, BlockKrylov(landmarks=0), rows + 4 * _least(tight, shape) // 3 + 10, 1e-4)
+    tight = BlockKrylov(landmarks=0, max_basis=4 * shape.cost(BlockKrylov(), 1e-4, False).columns)
+    small = make_plan(shape, BlockKrylov(landmarks=0), rows + 4 * least_of(tight, shape) // 3 + 10, 1e-4)
     assert small.solver == tight
     assert "a small basis" in small.reason
     narrowest = BlockKrylov(landmarks=0, block_size=18, max_basis=46)
-    narrow = make_plan(shape, BlockKrylov(), rows + 4 * _least(narrowest, shape) // 3 + 10, 1e-4)
+    narrow = make_plan(shape, BlockKrylov(), rows + 4 * least_of(narrowest, shape) // 3 + 10, 1e-4)
     assert narrow.solver.landmarks == 0
     assert narrow.solver.block_size == 18
     assert "narrow blocks, no landmarks" in narrow.reason
     asked = BlockKrylov(block_size=30, landmarks=7)
-    least = _least(BlockKrylov(block_size=30, landmarks=7, max_basis=90), shape)
+    least = least_of(BlockKrylov(block_size=30, landmarks=7, max_basis=90), shape)
     kept = make_plan(shape, asked, rows + 2 * least, 1e-4)
     assert (kept.solver.block_size, kept.solver.landmarks) == (30, 7)  # what was asked for stays
     assert asked.max_basis is None  # and the user's object is not changed
@@ -221,10 +215,10 @@ def solved(monkeypatch):
 
     def remember(self, gram, k, **options):
         solution, n = solve(self, gram, k, **options), gram.shape[0]
-        columns = self.block_width(n, k, gram.entry_cost)
-        operations = 2.0 * n**2 * columns * solution.certificate.passes
+        cost = self.cost(Size(n, k, entry_cost=gram.entry_cost), 1e-4)
+        operations = 2.0 * n**2 * cost.columns * solution.certificate.passes
         if isinstance(self, Dense):
-            operations = SLOW_LAPACK * (4 / 3 + 4) * n**3
+            operations = cost.lapack
         calls.append((self, k, operations))
         return solution
 
@@ -322,29 +316,34 @@ def test_features_hand_over_too():
 
 
 def test_dense_costs_grow_as_lapack_does():
-    assert dense_bytes(1000, 5, 0) < dense_bytes(1000, 500, 0)
-    assert dense_bytes(1000, 5, 8 * 10**6) == dense_bytes(1000, 5, 0) + 8 * 10**6
-    assert dense_bytes(1000, 1000, 0) >= 4 * 8 * 10**6
+    few, many, all_of_them = (Dense().cost(Size(1000, k), 1e-4) for k in (5, 300, 1000))
+    assert few.most < many.most < all_of_them.most
+    assert few.lapack < many.lapack < all_of_them.lapack
+    assert all_of_them.most >= 4 * 8 * 10**6
 
 
 def test_landmarks_blocks_and_passes_are_the_solvers_own():
     shape = large_shape()
-    assert landmarks_of(BlockKrylov(), shape, stored=False) == 500
-    assert landmarks_of(BlockKrylov(), shape, stored=True) == 100  # passes are cheap: a few are enough
-    assert landmarks_of(BlockKrylov("variance"), shape, stored=True) == 500
+
+    def cost(solver, shape=shape, stored=True, tol=1e-4):
+        return shape.cost(solver, tol, stored)
+
+    assert cost(BlockKrylov(), stored=False).landmarks == 500
+    assert cost(BlockKrylov()).landmarks == 100  # passes are cheap: a few are enough
+    assert cost(BlockKrylov("variance")).landmarks == 500
     for stored in (True, False):
-        assert landmarks_of(BlockKrylov(landmarks=50), shape, stored) == 50
-        assert landmarks_of(BlockKrylov(), large_shape(definite=False), stored) == 0
-        assert landmarks_of(BlockKrylov(), large_shape(cheap_columns=False), stored) == 0
-        assert landmarks_of(Lanczos(), shape, stored) == 0
-    assert block_of(BlockKrylov(block_size=33), shape, False) == 33
-    assert block_of(BlockKrylov(), shape, False) >= block_of(BlockKrylov(), shape, True) >= 13
-    assert block_of(Lanczos(), shape, True) == 1
-    assert passes_of(BlockKrylov("variance"), shape, 1e-4) == 1
-    assert passes_of(BlockKrylov("certified"), shape, 1e-4) == 2
+        assert cost(BlockKrylov(landmarks=50), stored=stored).landmarks == 50
+        assert cost(BlockKrylov(), large_shape(definite=False), stored).landmarks == 0
+        assert cost(BlockKrylov(), large_shape(cheap_columns=False), stored).landmarks == 0
+        assert cost(Lanczos(), stored=stored).landmarks == 0
+    assert cost(BlockKrylov(block_size=33), stored=False).columns == 33
+    assert cost(BlockKrylov(), stored=False).columns >= cost(BlockKrylov()).columns >= 13
+    assert cost(Lanczos()).columns == 1
+    assert cost(BlockKrylov("variance")).passes == 1
+    assert cost(BlockKrylov("certified")).passes == 2
     for solver in (BlockKrylov(), BlockKrylov("variance"), Lbfgs(), Randomized()):
-        assert passes_of(solver, shape, 1e-8) >= passes_of(solver, shape, 1e-2) >= 1
-        assert passes_of(solver, large_shape(definite=False), 1e-4) >= passes_of(solver, shape, 1e-4)
+        assert cost(solver, tol=1e-8).passes >= cost(solver, tol=1e-2).passes >= 1
+        assert cost(solver, large_shape(definite=False)).passes >= cost(solver).passes
 
 
 @pytest.mark.parametrize("criterion", ["residual", "variance"])
@@ -352,7 +351,7 @@ def test_predicted_passes_are_about_right_where_the_spectrum_decays(criterion):
     rows = np.repeat(X, 2, axis=0)[:2600] + np.random.default_rng(1).normal(0, 0.1, (2600, 6))
     model = KernelPCA(5, kernel=RBF(0.05), solver=BlockKrylov(criterion)).fit(rows)
     shape = Shape(2600, 5, 48, 8)
-    assert abs(model.certificate_.passes - passes_of(BlockKrylov(criterion), shape, 1e-4)) <= 2
+    assert abs(model.certificate_.passes - shape.cost(BlockKrylov(criterion), 1e-4, stored=True).passes) <= 2
 
 
 def test_time_grows_with_rows_passes_and_slowness():
@@ -681,8 +680,9 @@ def test_the_copy_that_lanczos_makes_of_a_small_matrix_is_counted():
 @pytest.mark.parametrize(("n", "row_bytes", "itemsize"), [(100_000, 80, 8), (60_000, 784 * 8, 8), (200_000, 200, 4)])
 @pytest.mark.parametrize("limit", ["8GB", "100GB"])
 def test_all_workers_have_room_for_the_sums_of_large_products(n, row_bytes, itemsize, limit):
-    plan = make_plan(Shape(n, 20, row_bytes, itemsize), "auto", limit, 1e-4)
-    block = n * widest(block_of(plan.solver, Shape(n, 20, row_bytes, itemsize), plan.path == "stored")) * itemsize
+    shape = Shape(n, 20, row_bytes, itemsize)
+    plan = make_plan(shape, "auto", limit, 1e-4)
+    block = n * widest(shape.cost(plan.solver, 1e-4, plan.path == "stored").columns) * itemsize
     size, workers = tile_size(plan.tile_budget, block, itemsize, available_threads(), row_bytes)
     assert workers == available_threads()
     assert size >= 256

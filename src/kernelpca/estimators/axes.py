@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelpca.estimators.components import Components
-from kernelpca.estimators.cost import Rates, Shape, dense_bytes, product_rate
+from kernelpca.estimators.cost import Rates, Shape, product_rate
 from kernelpca.estimators.exact import Request, fit_gram, zero_level
 from kernelpca.estimators.linear import (
     BLOCK_SIZE,
@@ -27,6 +27,7 @@ from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.solvers import Dense
 from kernelpca.solvers.bounds import rigorous_bound
 from kernelpca.solvers.certificate import Certificate, find_clusters, reached, relative, variance_gap
+from kernelpca.solvers.cost import Size
 from kernelpca.solvers.evidence import SAFETY, second_order
 from kernelpca.tall import inner
 
@@ -170,7 +171,7 @@ def approximate_axes(
         )
     n, q = rows.shape[0], fitted.n_outputs
     size = min(n, q)
-    work = n * q * rows.dtype.itemsize + dense_bytes(size, size, 0)
+    work = n * q * rows.dtype.itemsize + Dense().cost(Size(size, size), 0.0).most
     needed = held_bytes(rows, size, 3 * min(rule.first_guess(size), size)) + work
     if needed > limit:
         raise MemoryError(

@@ -7,6 +7,7 @@ it multiplies: both are measured on a small piece.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,14 +19,12 @@ from kernelpca.features.nystrom import Nystrom
 from kernelpca.gram.protocol import STORED
 from kernelpca.gram.tiled import made_cost
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
-from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver
-from kernelpca.solvers.lanczos import EASY
-from kernelpca.solvers.landmarks import KEPT
+from kernelpca.solvers import Solver
+from kernelpca.solvers.cost import Cost, Size, widest
 from kernelpca.tiles import TILE, available_threads, half_tiles, share_out
 
 PACKING = 8  # columns whose time a thin product spends on bringing the matrix in
 SAMPLE = 1024  # rows of which tiles are made for a calibration
-SLOW_LAPACK = 8.0  # how much slower a dense eigensolver runs than a matrix product of as many operations
 
 
 @dataclass(frozen=True)
@@ -90,80 +89,26 @@ class Shape:
         """Numbers in a row."""
         return self.row_bytes // self.itemsize
 
+    def cost(self, solver: Solver, tol: float, stored: bool) -> Cost:
+        """Return what a solver takes, on a matrix that is stored or made in tiles."""
+        return solver.cost(self._size(stored), tol)
 
-def landmarks_of(solver: Solver, shape: Shape, stored: bool) -> int:
-    """Return how many landmarks a solver will start from."""
-    if not isinstance(solver, BlockKrylov) or not (shape.definite and shape.cheap_columns):
-        return 0
-    return solver.landmark_count(shape.n, shape.k, _entry_cost(shape, stored))
+    def frugal(self, solver: Solver) -> Iterator[tuple[Solver, str]]:
+        """Return solvers that need less memory beside tiles, each with what it goes without."""
+        return solver.frugal(self._size(False))
 
+    def product(self, cost: Cost) -> int:
+        """Return what workers hold in a pass: a tile, as much for the kernel, prepared rows, a partial sum."""
+        rows = 2 * TILE * self.width * self.number
+        return available_threads() * (2 * self.number * TILE * TILE + rows + self.sum(cost))
 
-def block_of(solver: Solver, shape: Shape, stored: bool) -> int:
-    """Return how many columns its passes will have."""
-    return solver.block_width(shape.n, shape.k, _entry_cost(shape, stored))
+    def sum(self, cost: Cost) -> int:
+        """Return what a worker holds of a product."""
+        return self.n * widest(cost.columns) * self.number
 
-
-def _entry_cost(shape: Shape, stored: bool) -> float:
-    return STORED if stored else made_cost(shape.width)
-
-
-def passes_of(solver: Solver, shape: Shape, tol: float) -> int:
-    """Return how many passes a solver is likely to take where the spectrum decays; slow spectra take more."""
-    digits = -np.log10(max(tol, 1e-15))
-    if isinstance(solver, BlockKrylov):
-        started = landmarks_of(solver, shape, stored=True) > 0
-        if solver.criterion == "residual":
-            return int(np.ceil(0.75 * digits + (0.5 if started else 3.0)))
-        first = 1 if solver.criterion == "variance" else 2
-        return first + max(int(np.ceil((digits - 4) / 3)), 0) + (0 if started else 3)
-    name = type(solver).__name__
-    return int({"Lanczos": 3 * shape.k + 20, "Lbfgs": 10 * digits, "Dense": 2, "Sketch": 2}.get(name, 4 * digits + 4))
-
-
-def block_bytes(solver: Solver, shape: Shape, stored: bool, passes: int | None = None) -> int:
-    """Return the memory of an iterative solver after so many passes, beside its products.
-
-    Or the most that it may take: with a full basis, in float64 if float32 should turn out not to be enough.
-    """
-    n, k = shape.n, shape.k
-    item = shape.number if passes is not None or solver.criterion == "variance" else shape.itemsize
-    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
-    if isinstance(solver, BlockKrylov):
-        basis = min(solver.basis_size(k, p), n)
-        used = basis if passes is None else min(p * passes, basis)
-    else:
-        used = {"Lanczos": 2 * k + 20, "Lbfgs": 12 * k}.get(type(solver).__name__, 3 * p)
-    columns = widest(p)
-    working = min(m, KEPT * p) + 2 * used + 5 * columns
-    copied = n if stored and isinstance(solver, Lanczos) and n <= EASY else 0
-    return n * item * (working + copied) + 4 * n * k * 8
-
-
-def start_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
-    """Return the memory of a start from landmarks, which is given back before the first pass."""
-    return 2 * shape.n * landmarks_of(solver, shape, stored) * shape.number + sum_bytes(solver, shape, stored)
-
-
-def product_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
-    """Return what workers hold in a pass: a tile, as much for the kernel's own work, prepared rows, a partial sum."""
-    rows = 2 * TILE * shape.width * shape.number
-    return available_threads() * (2 * shape.number * TILE * TILE + rows + sum_bytes(solver, shape, stored))
-
-
-def sum_bytes(solver: Solver, shape: Shape, stored: bool) -> int:
-    """Return what a worker holds of a product."""
-    return shape.n * widest(block_of(solver, shape, stored)) * shape.number
-
-
-def widest(p: int) -> int:
-    """Return the columns of the widest pass with blocks of p: probes and the mean ride along, vectors are filled up."""
-    return 8 * -(-(p + 9) // 8)
-
-
-def dense_bytes(n: int, k: int, matrix: int) -> int:
-    """Return what LAPACK needs: the matrix, a float64 copy, its work space, vectors and their products."""
-    work = 3 * n * n * 8 if 3 * (k + 1) > n else 26 * n * 8
-    return matrix + n * n * 8 + work + 5 * n * k * 8
+    def _size(self, stored: bool) -> Size:
+        entry_cost = STORED if stored else made_cost(self.width)
+        return Size(self.n, self.k, self.itemsize, self.number, entry_cost, self.definite and self.cheap_columns)
 
 
 @dataclass(frozen=True)
@@ -219,21 +164,15 @@ def product_rate(itemsize: int) -> float:
 
 def seconds_of(path: str, solver: Solver, shape: Shape, tol: float, rates: Rates) -> float:
     """Predict the time of a fit where the spectrum decays; `rates` are those of the data's own precision."""
-    n, k = shape.n, shape.k
+    n = shape.n
     if shape.for_solver(solver, tol).single:
         rates = Rates(2 * rates.entries, 2 * rates.flops)
-    making = 0.0 if path == "given" else n * n / 2 / rates.entries
-    if isinstance(solver, Dense):
-        flops = SLOW_LAPACK * (4 / 3 * n**3 + (4 * n**3 if 3 * (k + 1) > n else 4 * n * n * k))
-        return making + flops / product_rate(8) + 2 * n * n * k / rates.flops
     stored = path != "tiled"
-    p, m = block_of(solver, shape, stored), landmarks_of(solver, shape, stored)
-    passes = passes_of(solver, shape, tol)
-    thin = 2 * n * n * (p + PACKING) / rates.flops
-    start = n * m / rates.entries + 4 * n * m * m / rates.flops
-    algebra = 12 * n * (m + p * (passes + 1) / 2) * p / rates.flops + 2e-9 * (m + p * passes) ** 3 / 10
-    repeated = passes * (thin + algebra) + start
-    return making + repeated if stored else passes * making + repeated
+    cost = shape.cost(solver, tol, stored)
+    made = 0.0 if path == "given" else n * n / 2 / rates.entries * (1 if stored else cost.passes)
+    products = cost.passes * 2 * n * n * (cost.columns + PACKING) / rates.flops
+    start = n * cost.landmarks / rates.entries
+    return made + products + start + cost.flops / rates.flops + cost.lapack / product_rate(8)
 
 
 def approximation_that_fits(shape: Shape, limit: int) -> str:

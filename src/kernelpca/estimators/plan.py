@@ -7,22 +7,10 @@ from typing import Any
 
 from sklearn.base import clone
 
-from kernelpca.estimators.cost import (
-    Rates,
-    Shape,
-    approximation_that_fits,
-    block_bytes,
-    block_of,
-    dense_bytes,
-    passes_of,
-    product_bytes,
-    seconds_of,
-    start_bytes,
-    sum_bytes,
-)
+from kernelpca.estimators.cost import Rates, Shape, approximation_that_fits, seconds_of
 from kernelpca.memory import granted_bytes, readable_bytes
 from kernelpca.progress import readable_seconds
-from kernelpca.solvers import BlockKrylov, Dca, Dense, Lanczos, Lbfgs, Lobpcg, Randomized, Solver, as_solver
+from kernelpca.solvers import BlockKrylov, Dense, Lanczos, Solver, as_solver
 from kernelpca.solvers.lanczos import EASY
 from kernelpca.tiles import TILE
 
@@ -30,8 +18,6 @@ SMALL = 120  # rows up to which a dense solution costs next to nothing
 SQUARE = 2 * TILE  # rows up to which a stored matrix is square: too few tiles to share out
 MANY, MANY_SQUARE = 20, 8  # from this part of all components on LAPACK is faster than block Krylov, or than ARPACK
 GIVEN = "; the matrix was given"
-WIDE = (BlockKrylov, Dca, Lbfgs, Lobpcg, Randomized)  # solvers whose passes have a column for each component
-TIGHTEST = 4  # blocks of a basis that is still worth having
 
 
 @dataclass(frozen=True)
@@ -122,7 +108,7 @@ def make_plan(
     limit = granted_bytes(memory_limit)
     chosen, why = _choose_solver(shape, solver, limit, tol, given)
     if isinstance(chosen, Dense):
-        needed = dense_bytes(shape.n, shape.k, 0 if given else shape.matrix)
+        needed = shape.cost(chosen, tol, True).most + (0 if given else shape.matrix)
         if needed > limit:
             raise MemoryError(
                 f"A dense solution for {shape.n} rows needs about {readable_bytes(needed)}; {readable_bytes(limit)} "
@@ -141,10 +127,10 @@ def advise(plan: Plan, shape: Shape, solver: Any, tol: float, rates: Rates) -> P
     wished = _choose_solver(shape, solver, plan.memory_limit, tol, given=plan.path == "given")[0]
     notes = []
     now = plan.predicted_seconds or seconds_of(plan.path, plan.solver, shape, tol, rates)
-    if plan.path == "tiled" and passes_of(plan.solver, shape, tol) > 1:
+    if plan.path == "tiled" and shape.cost(plan.solver, tol, False).passes > 1:
         worked = shape.for_solver(wished, tol)
-        held = worked.tiles + product_bytes(wished, worked, True) + block_bytes(wished, worked, True)
-        room = worked.anchors + max(held, start_bytes(wished, worked, True))
+        cost = worked.cost(wished, tol, True)
+        room = worked.anchors + max(worked.tiles + worked.product(cost) + cost.most, cost.start)
         stored = seconds_of("stored", plan.solver, shape, tol, rates)
         if stored < now:
             notes.append(
@@ -189,16 +175,17 @@ def _takes_over(best: Solver, asked: Solver, n: int) -> bool:
     """
     if isinstance(best, Dense) or isinstance(asked, Dense):
         return not isinstance(asked, Dense)
-    return n <= EASY and type(asked) in WIDE and type(asked) is not type(best) and asked.criterion == best.criterion
+    return n <= EASY and asked.wide and type(asked) is not type(best) and asked.criterion == best.criterion
 
 
 def _best_solver(shape: Shape, limit: int, given: bool) -> tuple[Solver, str]:
     """Return the solver that is likely to be fastest, and why."""
     n, k = shape.n, shape.k
     few, many = n <= SMALL, (MANY_SQUARE if n <= SQUARE else MANY) * k >= n
-    if (few or many) and dense_bytes(n, k, 0 if given else shape.matrix) <= limit:
+    dense = Dense()
+    if (few or many) and shape.cost(dense, 0.0, True).most + (0 if given else shape.matrix) <= limit:
         why = f"{n} rows are few" if few else f"{k} of {n} possible components are many"
-        return Dense(), why + ", so LAPACK is exact and fast"
+        return dense, why + ", so LAPACK is exact and fast"
     if n <= SQUARE:
         return Lanczos(), f"{n} rows are few enough for ARPACK"
     return BlockKrylov(), f"{k} of {n} components in few passes"
@@ -206,11 +193,10 @@ def _best_solver(shape: Shape, limit: int, given: bool) -> tuple[Solver, str]:
 
 def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, given: bool) -> Plan:
     """Choose between the stored matrix and tiles."""
-    passes = passes_of(solver, shape, tol)
+    cost = shape.cost(solver, tol, True)
     if given:
-        summing = product_bytes(solver, shape, True) if shape.single else 0
-        start = start_bytes(solver, shape, True)
-        most = max(start, block_bytes(solver, shape, True) + summing)
+        summing = shape.product(cost) if shape.single else 0
+        most = max(cost.start, cost.most + summing)
         if most > limit:
             raise MemoryError(
                 f"{shape.k} components of a {shape.n} x {shape.n} matrix need about {readable_bytes(most)} beside it; "
@@ -218,68 +204,45 @@ def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, g
             )
         copied = shape.single and shape.in_memory and most + shape.tiles <= limit
         cache = shape.tiles if copied else 0
-        needed = max(start, block_bytes(solver, shape, True, passes) + summing + cache)
+        needed = max(cost.start, cost.likely + summing + cache)
         return Plan("given", solver, why + GIVEN, needed, limit, cache=cache)
-    anchors, start = shape.anchors, start_bytes(solver, shape, True)
-    if shape.n <= SQUARE and anchors + shape.matrix + max(start, block_bytes(solver, shape, True)) <= limit:
-        needed = anchors + shape.matrix + max(start, block_bytes(solver, shape, True, passes))
+    anchors = shape.anchors
+    if shape.n <= SQUARE and anchors + shape.matrix + max(cost.start, cost.most) <= limit:
+        needed = anchors + shape.matrix + max(cost.start, cost.likely)
         return Plan("stored", solver, why + "; the matrix fits in memory", needed, limit)
-    working, held = product_bytes(solver, shape, True), block_bytes(solver, shape, True) + shape.tiles
-    if anchors + max(start, held + working) <= limit:
-        needed = anchors + max(start, shape.tiles + working + block_bytes(solver, shape, True, passes))
+    working, held = shape.product(cost), cost.most + shape.tiles
+    if anchors + max(cost.start, held + working) <= limit:
+        needed = anchors + max(cost.start, shape.tiles + working + cost.likely)
         why += "; the matrix (half of it, for it is symmetric) fits in memory"
         return Plan("stored", solver, why, needed, limit, tile_budget=limit - anchors - held, cache=shape.tiles)
     why += f"; half the matrix would take {readable_bytes(shape.tiles)}, so tiles are made in each pass"
-    if isinstance(solver, BlockKrylov) and shape.number == 8:
+    if solver.tries_single and shape.number == 8:
         anchors += shape.n * shape.width * 4  # passes in float32 come first, on rows of their own
-    solver, frugal = _frugal(shape, solver, limit, anchors)
+    solver, frugal = _frugal(shape, solver, limit, anchors, tol)
     if frugal:
         why += f" with {frugal}"
-    working = product_bytes(solver, shape, False)
-    worst = anchors + block_bytes(solver, shape, False)
-    budget = limit - worst
-    tiles = min(working, budget)
+    cost = shape.cost(solver, tol, False)
+    budget = limit - anchors - cost.most
+    tiles = min(shape.product(cost), budget)
     cache = max(budget - 2 * tiles, 0)  # what is left keeps some of them
     kept = min(cache / shape.tiles, 1.0)
     if kept > 0.02:
         why += f"; {kept:.0%} of them are kept"
-    held = block_bytes(solver, shape, False, passes) + tiles + int(kept * shape.tiles)
-    needed = anchors + max(start_bytes(solver, shape, False), held)
+    needed = anchors + max(cost.start, cost.likely + tiles + int(kept * shape.tiles))
     return Plan("tiled", solver, why, min(needed, limit), limit, tile_budget=budget - cache, cache=cache)
 
 
-def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int) -> tuple[Solver, str]:
+def _frugal(shape: Shape, solver: Solver, limit: int, anchors: int, tol: float) -> tuple[Solver, str]:
     """Return a solver whose memory leaves a quarter of the room for tiles, and what it goes without."""
-    room = limit - anchors
-    needed = _least(solver, shape)
-    if 4 * needed <= 3 * room:
-        return solver, ""
-    if isinstance(solver, BlockKrylov):
-        options: list[tuple[dict[str, int], str]] = []
-        if solver.max_basis is None:
-            options.append(({"max_basis": TIGHTEST * block_of(solver, shape, False)}, "a small basis"))
-            narrow = shape.k + 8
-            options.append(
-                (
-                    {"max_basis": 2 * narrow + shape.k, "block_size": narrow, "landmarks": 0},
-                    "narrow blocks, no landmarks",
-                )
-            )
-        for changes, words in options:
-            changes = {name: value for name, value in changes.items() if getattr(solver, name) is None}
-            smaller = clone(solver).set_params(**changes)
-            needed = _least(smaller, shape)
-            if 4 * needed <= 3 * room:
-                return smaller, words
+    needed = 0
+    for candidate, words in ((solver, ""), *shape.frugal(solver)):
+        cost = shape.cost(candidate, tol, False)
+        needed = max(cost.most + shape.sum(cost), cost.start)  # with one worker that sums up a product
+        if 4 * needed <= 3 * (limit - anchors):
+            return candidate, words
     total = anchors + 4 * needed / 3
     raise MemoryError(
         f"{shape.k} components of {shape.n} rows need about {readable_bytes(total)} even without storing the matrix; "
         f"{readable_bytes(limit)} are granted. Ask for fewer components (n_components), or raise memory_limit. "
         f"{approximation_that_fits(shape, limit)}"
     )
-
-
-def _least(solver: Solver, shape: Shape) -> int:
-    """Return what a solver needs beside its tiles, with one worker that sums up a product, or for its start."""
-    working = block_bytes(solver, shape, False) + sum_bytes(solver, shape, False)
-    return max(working, start_bytes(solver, shape, False))

@@ -12,6 +12,7 @@ from kernelpca.features.projections import FeatureGrouping, GaussianProjection, 
 from kernelpca.gram.protocol import Gram
 from kernelpca.parts import Part, check_whole
 from kernelpca.solvers.certificate import Approximation
+from kernelpca.solvers.cost import Cost, Size, iterative
 from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import orthonormal_columns, rayleigh_ritz, residual_matrix
 from kernelpca.solvers.solution import Ritz
@@ -86,15 +87,17 @@ class Sketch(Solver):
     """
 
     advice = "n_features"
+    wide = False
 
     def __init__(self, n_features: int, projection: Projection, form: str = "ritz") -> None:
         self.n_features = n_features
         self.projection = projection
         self.form = form
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
-        """Return how many columns the wider pass has."""
-        return min(self.n_features, n)
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return the cost of two passes, the first with a column for each feature."""
+        columns = min(self.n_features, size.n)
+        return iterative(size, 2, columns, held=(3 * columns, 3 * columns))
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Project, decompose what was projected, multiply once more."""

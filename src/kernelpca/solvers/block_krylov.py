@@ -6,12 +6,16 @@ each pass multiplies a whole block, and everything learned so far takes part in 
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import replace
 
-from kernelpca.gram.protocol import STORED
+import numpy as np
+from sklearn.base import clone
+
 from kernelpca.solvers.certificate import reached, variance_gap
+from kernelpca.solvers.cost import Cost, Size, digits_of, iterative
 from kernelpca.solvers.evidence import Evidence
-from kernelpca.solvers.landmarks import Start, default_count, landmark_start
+from kernelpca.solvers.landmarks import KEPT, Start, default_count, landmark_start
 from kernelpca.solvers.probes import Probes
 from kernelpca.solvers.protocol import Solver, fits_into
 from kernelpca.solvers.rayleigh_ritz import orthonormal, orthonormal_columns, starting_block
@@ -27,6 +31,7 @@ SINGLE = 1e-5  # targets down to this are within reach of float32
 LARGE = 4096  # rows from which scores are worked out in float32: fewer cost so little that all digits are as cheap
 SETTLED = 0.5  # relative residual from which on an eigenvalue is about what it is
 EASY = 0.5  # of the tolerance: what float32 is asked for before float64 finishes
+TIGHTEST = 4  # blocks of a basis that is still worth having
 LOCKED = 0.5  # of the tolerance: components below need no more work
 
 
@@ -63,6 +68,8 @@ class BlockKrylov(Solver):
     A restart keeps the leading Ritz vectors and the block that was to come next, which is orthogonal to all of them
     (the block form of the Krylov-Schur method), so that nothing is lost of the convergence so far.
     """
+
+    tries_single = True
 
     def __init__(
         self,
@@ -110,31 +117,59 @@ class BlockKrylov(Solver):
         large = self.criterion != "residual" or n >= LARGE
         return np.dtype(np.float32) if tol >= SINGLE and large else dtype
 
-    def basis_size(self, k: int, p: int) -> int:
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return the cost of few passes with wide blocks, all of which are kept."""
+        n, p, m, digits = size.n, self._block_width(size), self._landmark_count(size), digits_of(tol)
+        if self.criterion == "residual":
+            passes = int(np.ceil(0.75 * digits + (0.5 if m else 3.0)))
+        else:
+            passes = 1 if self.criterion == "variance" else 2
+            passes += max(int(np.ceil((digits - 4) / 3)), 0) + (0 if m else 3)
+        most = min(self._basis_size(size.k, p), n)
+        single = replace(size, itemsize=size.working) if self.criterion == "variance" else size
+        return iterative(single, passes, p, (min(p * passes, most), most), m, KEPT * p if m else 0)
+
+    def frugal(self, size: Size) -> Iterator[tuple[Solver, str]]:
+        """Return the same with a small basis, then with narrow blocks, unless the user has chosen the basis."""
+        if self.max_basis is not None:
+            return
+        narrow = size.k + SPARE
+        changes: tuple[tuple[dict[str, int], str], ...] = (
+            ({"max_basis": TIGHTEST * self._block_width(size)}, "a small basis"),
+            ({"max_basis": 2 * narrow + size.k, "block_size": narrow, "landmarks": 0}, "narrow blocks, no landmarks"),
+        )
+        for parameters, words in changes:
+            free = {name: value for name, value in parameters.items() if getattr(self, name) is None}
+            yield clone(self).set_params(**free), words
+
+    def _basis_size(self, k: int, p: int) -> int:
         """Return how many columns the basis may have, for blocks of p."""
         return max(self.max_basis or BASIS_BLOCKS * p, k + 2 * p)
 
-    def landmark_count(self, n: int, k: int, entry_cost: float) -> int:
-        """Return how many landmarks to start from, for a matrix whose entries cost so much in a pass."""
-        few = self.criterion == "residual" and entry_cost <= STORED
-        return min(default_count(n, k, few) if self.landmarks is None else self.landmarks, n)
+    def _landmark_count(self, size: Size) -> int:
+        """Return how many landmarks to start from."""
+        if not size.landmarks:
+            return 0
+        few = self.criterion == "residual" and size.stored
+        return min(default_count(size.n, size.k, few) if self.landmarks is None else self.landmarks, size.n)
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
+    def _block_width(self, size: Size) -> int:
         """Return how many columns a pass has."""
         # a pass over a stored matrix costs so little that narrow blocks pay; to read off a variance in one or two
         # passes some columns more are needed, and no wide block pays
-        usual = default_block(k, max(entry_cost / 8, LEAST_SPARE) if self.criterion == "residual" else SPARE)
-        return min(self.block_size or usual, n)
+        spare = max(size.entry_cost / 8, LEAST_SPARE) if self.criterion == "residual" else SPARE
+        return min(self.block_size or default_block(size.k, spare), size.n)
 
     def _iterate(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Grow the basis by one block a pass until the criterion is met."""
         gram = watch.gram
         n, dtype = gram.shape[0], gram.dtype
-        p = self.block_width(n, k, gram.entry_cost)
-        begun = self._landmarks(watch, k, p, start, rng)
+        size = Size(n, k, entry_cost=gram.entry_cost, landmarks=gram.positive_definite and gram.cheap_columns)
+        p = self._block_width(size)
+        begun = self._landmarks(watch, size, p, rng) if start is None else None
         features = begun.F.shape[1] > 0 if begun else False
         block = starting_block(n, p, begun.directions if begun else start, rng, dtype)
-        subspace = Subspace(n, min(self.basis_size(k, block.shape[1]), n), dtype, begun.F if begun else None)
+        subspace = Subspace(n, min(self._basis_size(k, block.shape[1]), n), dtype, begun.F if begun else None)
         wants_variance = self.criterion != "residual"
         reads = gram.positive_definite and (wants_variance or features)
         probes = Probes(n, PROBES, dtype, rng, self.failure_probability) if reads and wants_variance else None
@@ -172,18 +207,14 @@ class BlockKrylov(Solver):
                 evidence.restarted()
                 restarted = True
 
-    def _landmarks(
-        self, watch: Watch, k: int, p: int, start: np.ndarray | None, rng: np.random.Generator
-    ) -> Start | None:
+    def _landmarks(self, watch: Watch, size: Size, p: int, rng: np.random.Generator) -> Start | None:
         """Return a start from landmarks, if they are likely to be of use."""
-        gram = watch.gram
-        n = gram.shape[0]
-        useful = start is None and gram.positive_definite and gram.cheap_columns
-        m = self.landmark_count(n, k, gram.entry_cost) if useful else 0
+        m, k = self._landmark_count(size), size.k
         if m == 0:
             return None
         # probes look for what landmarks miss; without them a few random directions in the first block do
-        return landmark_start(gram, m, k, p if self.criterion != "residual" else max(p - SPARE, min(k, p - 1)), rng)
+        lead = p if self.criterion != "residual" else max(p - SPARE, min(k, p - 1))
+        return landmark_start(watch.gram, m, k, lead, rng)
 
     def _report(self, watch: Watch, evidence: Evidence, k: int) -> bool:
         """Tell where the solver stands; True if it should stop."""

@@ -15,6 +15,7 @@ from kernelpca.gram.protocol import Gram
 from kernelpca.objectives import Objective, Square
 from kernelpca.solvers.block_krylov import LARGE, SINGLE, BlockKrylov
 from kernelpca.solvers.certificate import variance_gap
+from kernelpca.solvers.cost import Cost, Size, digits_of, iterative
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.dual import Polar, complete, polar, residual_norms, ritz_pairs, ritz_values, stalled
 from kernelpca.solvers.dual_certificate import DualCertificate
@@ -161,9 +162,9 @@ class Dca(Solver):
             if getattr(self, name) not in known:
                 raise ValueError(f"Dca({name}={getattr(self, name)!r}): choose {' or '.join(map(repr, known))}.")
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
-        """Return the columns of a pass: as many as components."""
-        return k
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return the cost of passes with as many columns as components."""
+        return iterative(size, int(4 * digits_of(tol) + 4), size.k, held=(3 * size.k, 3 * size.k))
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find eigenpairs: the square objective, judged like every eigensolver by its Ritz pairs."""

@@ -7,12 +7,14 @@ from contextlib import nullcontext
 import numpy as np
 from scipy.linalg import eigh
 
+from kernelpca.solvers.cost import Cost, Size
 from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import MANY, PROBES, probed_residuals
 from kernelpca.solvers.solution import Ritz
 from kernelpca.solvers.watch import Watch
 from kernelpca.tiles import one_blas_thread
 
+SLOW = 8.0  # how much slower a dense eigensolver runs than a matrix product of as many operations
 FEW = 512  # rows up to which a second thread of BLAS gets in the way more than it helps
 
 
@@ -30,9 +32,18 @@ class Dense(Solver):
 
     advice = "the precision of the data (float64)"
     spreads_itself = True
+    wide = False
 
     def __init__(self, indefinite: str = "warn") -> None:
         self.indefinite = indefinite
+
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return what LAPACK takes: a float64 copy of the matrix, its work space, vectors and their products."""
+        n, k = size.n, size.k
+        all_of_them = 3 * (k + 1) > n
+        held = n * n * 8 + (3 * n * n * 8 if all_of_them else 26 * n * 8) + 5 * n * k * 8
+        lapack = SLOW * (4 / 3 * n**3 + (4 * n**3 if all_of_them else 4 * n * n * k))
+        return Cost(0, 0, 0, 0, held, held, flops=2.0 * n * n * k, lapack=lapack)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """One pass to make the matrix, one to measure the residuals."""

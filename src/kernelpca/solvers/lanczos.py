@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from kernelpca.solvers.cost import Cost, Size, iterative
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.protocol import Solver
 from kernelpca.solvers.rayleigh_ritz import rayleigh_ritz
@@ -33,14 +34,17 @@ class Lanczos(Solver):
         What to do with negative eigenvalues among the wanted ones.
     """
 
+    wide = False
+
     def __init__(self, max_iter: int | None = None, ncv: int | None = None, indefinite: str = "warn") -> None:
         self.max_iter = max_iter
         self.ncv = ncv
         self.indefinite = indefinite
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
-        """Return the columns of a pass: one."""
-        return 1
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return the cost of many passes of one column; a small matrix is copied."""
+        held, copied = 2 * size.k + 20, size.n if size.stored and size.n <= EASY else 0
+        return iterative(size, 3 * size.k + 20, 1, held=(held, held), kept=copied)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.optimize import minimize
 
+from kernelpca.solvers.cost import Cost, Size, digits_of, iterative
 from kernelpca.solvers.dense import Dense
 from kernelpca.solvers.dual import complete, polar, residual_norms, ritz_values
 from kernelpca.solvers.protocol import Solver
@@ -53,9 +54,10 @@ class Lbfgs(Solver):
         self.real_parts = real_parts
         self.indefinite = indefinite
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
-        """Return the columns of a pass: as many as components."""
-        return k
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return the cost of ten passes a digit, and of the pairs that are kept."""
+        held = 12 * size.k
+        return iterative(size, int(10 * digits_of(tol)), size.k, held=(held, held))
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let scipy minimize; after each evaluation look at the Ritz pairs of the span of H."""

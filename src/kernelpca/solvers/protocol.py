@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 
 import numpy as np
@@ -13,6 +13,7 @@ from kernelpca.gram.protocol import Gram
 from kernelpca.objectives import Objective, Square
 from kernelpca.parts import Part
 from kernelpca.solvers.certificate import Certificate
+from kernelpca.solvers.cost import Cost, Size, digits_of, iterative
 from kernelpca.solvers.solution import Ritz, Solution, certify, leading, say_rounded, treat_negative
 from kernelpca.solvers.watch import Callback, Watch
 from kernelpca.tiles import one_blas_thread
@@ -38,15 +39,22 @@ class Solver(Part, ABC):
     any_objective: bool = False  # whether it takes objectives other than the variance
     needs_definite: bool = False  # whether it works on positive semi-definite matrices only
     spreads_itself: bool = False  # whether it leaves the cores to BLAS
+    wide: bool = True  # whether its passes have a column for each component
+    tries_single: bool = False  # whether passes in float32 may come before those in float64
     advice: str = "max_iter"
 
     @abstractmethod
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find at least k Ritz pairs; read the matrix through `watch` only."""
 
-    def block_width(self, n: int, k: int, entry_cost: float) -> int:
-        """Return how many columns a pass over an n x n matrix has, whose entries take so many multiply-adds."""
-        return min(k + 10, n)
+    def cost(self, size: Size, tol: float) -> Cost:
+        """Return what it is likely to take for a problem of this size and this target."""
+        columns = min(size.k + 10, size.n)
+        return iterative(size, int(4 * digits_of(tol) + 4), columns, held=(3 * columns, 3 * columns))
+
+    def frugal(self, size: Size) -> Iterator[tuple[Solver, str]]:
+        """Return solvers that need less memory, more and more frugal, each with what it goes without."""
+        yield from ()
 
     def working_dtype(self, dtype: np.dtype, tol: float, n: int) -> np.dtype:
         """Return the precision that an n x n matrix of this dtype is worked on in for this target."""
