@@ -86,6 +86,23 @@ def test_neither_order_nor_batches_matter(seed, cuts):
     assert_same(model, batch("landmarks"))
 
 
+@pytest.mark.parametrize("name", ["fourier", "landmarks"])
+@pytest.mark.parametrize("begin", [0, 10, 300])
+def test_a_batch_in_which_no_row_counts_changes_nothing(name, begin):
+    """Masks as weights: some batches have no row that counts, the first ones, those that wait, and later ones."""
+    for forget in (None, 0.01):
+        model, other = make(name, forget=forget), make(name, forget=forget)
+        for part in (X[:begin], X[begin:]):
+            if len(part):
+                model.partial_fit(part)
+                other.partial_fit(part)
+            model.partial_fit(X[:7], sample_weight=np.zeros(7))
+        assert model.n_samples_seen_ == len(X)
+        np.testing.assert_array_equal(model.eigenvalues_, other.eigenvalues_)
+    with pytest.raises(ValueError, match="not all zero"):
+        make(name).fit(X, sample_weight=np.zeros(len(X)))
+
+
 def test_weights_count_rows():
     weights = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
     weights[:2] = 1.0

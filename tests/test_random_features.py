@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
+from kernelpca import KernelPCA
 from kernelpca.features.fourier import FourierFeatures, RandomFourier
 from kernelpca.features.relu import RandomReLU, ReLUFeatures
 from kernelpca.features.suggest import frequency_variance, suggest_n_features
@@ -445,6 +446,23 @@ def test_rows_beyond_float32_have_an_origin():
     X = rows(5, 2) * 1e300
     origin = fourier(RBF(0.5), X).origin
     np.testing.assert_allclose(origin, X.mean(axis=0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sentinels_do_not_cost_rows_their_digits(dtype):
+    """A mean is dragged along by a few rows far away; and phases of many turns are more than float32 can tell."""
+    near = rows(200, 3).astype(np.float32)
+    X, far = near.copy(), np.arange(200) % 7 == 0
+    X[far, 2] = near[far, 2] = 1e9
+    features = fourier(RBF(0.4), X.astype(dtype))
+    near[far, 2] = 0.0  # the same for all of them: only their differences count
+    usual = FourierFeatures(features.W, None, None, features.amplitude, "paired", RBF(0.4), "")
+    for group in (far, ~far):
+        F, wanted = features.map(X[group].astype(dtype)), usual.map(near[group].astype(float))
+        np.testing.assert_allclose(F @ F.T, wanted @ wanted.T, atol=1e-4)
+    model = KernelPCA(2, kernel=RBF(0.4), approximation=RandomFourier(2000), preimage=None).fit(X.astype(dtype))
+    truth = KernelPCA(2, kernel=RBF(0.4), preimage=None).fit(X.astype(float))
+    np.testing.assert_allclose(model.eigenvalues_, truth.eigenvalues_, rtol=0.1)
 
 
 @pytest.mark.parametrize("part", [RandomFourier(64), RandomFourier(64, form="sin"), RandomReLU(64)], ids=str)

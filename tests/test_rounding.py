@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from hard_rows import EXTENDED, SHAPES, attempt, problem, true_spectrum, true_values
-from kernelpca import KernelPCA
+from kernelpca import KernelPCA, RobustKernelPCA, SparseKernelPCA
 from kernelpca.features import Nystrom
 from kernelpca.gram import TiledGram
 from kernelpca.kernels import (
@@ -308,3 +308,43 @@ def test_a_chunk_of_huge_rows():
     np.testing.assert_allclose(there.eigenvalues_, here.eigenvalues_, rtol=1e-6)
     Z = KernelPCA(3, kernel=RBF(0.1)).fit(X[:100]).transform(da.from_array(X, chunks=(100, -1))).compute()
     assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", [RBF(1e-4), Laplacian(1e-3), Laplacian(1e-3, norm="euclidean")], ids=str)
+def test_one_huge_row_costs_the_others_no_digits_of_a_wide_kernel(dtype, kernel):
+    X = normal(50, 4, dtype)
+    new = X[:9].copy()
+    new[2] = 1e10
+    others = np.arange(9) != 2
+    for approximation in (None, Nystrom(20)):
+        model = KernelPCA(3, kernel=kernel, approximation=approximation).fit(X)
+        Z = model.transform(X[:9])
+        np.testing.assert_allclose(model.transform(new)[others], Z[others], atol=1e-4 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense", "block_krylov"])
+@pytest.mark.parametrize("count", [2, 0.9])
+def test_a_variance_that_rounding_hides_is_not_none(solver, count):
+    """Eigenvalues below the rounding level are said to be zero, but not with a satisfied certificate."""
+    X = normal(100, 3) + 1e8
+    for kernel, rows in ((Polynomial(2, 1.0), X), ("precomputed", X @ X.T)):
+        with pytest.warns(ConvergenceWarning, match="Rounding of the kernel values"):
+            model = KernelPCA(count, kernel=kernel, solver=solver).fit(rows)
+        certificate = model.certificate_
+        assert not model.eigenvalues_.any()
+        assert (certificate.grade, certificate.satisfied) == ("rounded", False)
+    with pytest.warns(UserWarning, match="same point") as caught:
+        nothing = KernelPCA(count, solver=solver).fit(np.full((100, 3), 1e8))
+    assert nothing.certificate_.satisfied
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("face", [KernelPCA, RobustKernelPCA, SparseKernelPCA])
+@pytest.mark.parametrize("size", [1e3, 1e4])
+def test_features_that_rounding_has_spoilt_are_not_called_good(face, size):
+    X = (normal(60, 4) + size).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = face(3, kernel=Polynomial(1, 1.0), approximation=Nystrom(20)).fit(X)
+    assert (model.certificate_.grade, model.certificate_.satisfied) == ("rounded", False)

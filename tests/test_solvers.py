@@ -1,6 +1,8 @@
 """Every eigensolver under one contract, and what is particular to each."""
 
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from contracts.solver import SolverContract, span_distance, with_spectrum
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import RBF
-from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, as_solver
+from kernelpca.solvers import SOLVERS, BlockKrylov, Dense, Lanczos, Randomized, as_solver, block_krylov
 from kernelpca.solvers.bounds import largest_outside, ritz_bound
 from kernelpca.solvers.certificate import find_clusters
 from kernelpca.solvers.lanczos import SEEDED
@@ -295,3 +297,34 @@ def test_wrong_pairs_are_seen_by_probes():
     for columns in (MANY, MANY + 1, 300):
         loss = np.abs(U[:, :columns].T @ U[:, :columns] - np.eye(columns)).max()
         assert (1 - 1e-9) * loss <= orthogonality_loss(U[:, :columns]) <= 10 * np.sqrt(columns) * loss
+
+
+def test_a_target_is_not_out_of_reach_while_eigenvalues_still_rise():
+    """Rounding beside the smallest Ritz value tells nothing as long as that is not what it will be."""
+    solver, watch = BlockKrylov(), SimpleNamespace(tol=1e-4, rounding=1.2e-4, k=2)
+
+    def gives_up(residual):
+        evidence = SimpleNamespace(leading=np.array([10.0, 1.0]), residuals=np.array([0.01, residual]))
+        return solver._out_of_reach(watch, evidence)
+
+    assert not gives_up(0.4)
+    assert gives_up(0.1)
+
+
+@pytest.mark.parametrize("criterion", ["variance", "certified"])
+def test_features_that_exceed_the_matrix_are_dropped(criterion, monkeypatch):
+    """Rounding may make F F' larger than K; what is read off it would be more than there is."""
+    K, _ = with_spectrum(0.9 ** np.arange(300.0), seed=3)
+    made = block_krylov.landmark_start
+
+    def enlarged(*args):
+        start = made(*args)
+        return replace(start, F=1.001 * start.F)
+
+    monkeypatch.setattr(block_krylov, "landmark_start", enlarged)
+    solution = BlockKrylov(criterion=criterion, landmarks=60).solve(DenseGram(K, positive_definite=True), 5, tol=1e-3)
+    truth = float(np.linalg.eigvalsh(K)[-5:].sum())
+    assert solution.certificate.satisfied
+    assert solution.certificate.lower <= truth * (1 + 1e-6)
+    assert solution.values.sum() == pytest.approx(truth, rel=1e-3)
+    assert solution.values.sum() <= truth * (1 + 1e-5)

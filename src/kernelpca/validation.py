@@ -149,8 +149,8 @@ def say_places(test: Any, values: Any, names: Any, what: str) -> str | None:
     )
 
 
-def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Return sample weights as n finite numbers >= 0 with a positive sum, or None."""
+def check_weights(sample_weight: Any, n: int, some: bool = True) -> np.ndarray | None:
+    """Return sample weights as n finite numbers >= 0, `some` of which are to be positive, or None."""
     if sample_weight is None:
         return None
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
@@ -158,7 +158,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}; one weight for each of the {n} samples is needed.")
-    if weights.min() < 0 or weights.sum() <= 0:
+    if weights.min() < 0 or (some and weights.sum() <= 0):
         raise ValueError(
             f"sample_weight must be >= 0 and not all zero; the smallest is {weights.min():.3g}. Leave rows out with a "
             "weight of 0."

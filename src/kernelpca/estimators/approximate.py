@@ -32,7 +32,7 @@ from kernelpca.features.protocol import FeatureMap, Folded, move
 from kernelpca.gram import Gram
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
 from kernelpca.remote import RemoteRows
-from kernelpca.solvers.certificate import Approximation, Certificate
+from kernelpca.solvers.certificate import Approximation
 from kernelpca.solvers.dual_certificate import DualCertificate
 from kernelpca.solvers.solution import Dual, leading_signs, say_rounded
 from kernelpca.tall import by_rows
@@ -190,7 +190,7 @@ def assemble(
         error = estimate_error(mapped.pairs, mapped.n, rng, mapped.used, fetch)
     evidence = Approximation(mapped.name, *error, _missed(mapped, found))
     certificate = found.certificate
-    if type(certificate) is Certificate and certificate.satisfied:
+    if certificate.satisfied:
         certificate = certificate.rounded_to(mapped.rounding(float(values.max(initial=0.0))), values)
         if not certificate.satisfied:
             warn(say_rounded(certificate, mapped.dtype), ConvergenceWarning)

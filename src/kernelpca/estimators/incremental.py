@@ -232,11 +232,13 @@ class IncrementalKernelPCA(KernelPCA):
             The rows, with the same columns in every batch.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts, on one scale for all batches.
+            How many times each row counts, on one scale for all batches; 0 for all of them changes nothing.
         """
         with attempt(self, X) as callback:
             approximation = self._check_parts()
             rows, weights = self._check_batch(X, sample_weight)
+            if not n_rows(rows):
+                return self
             if "_waiting" in vars(self):
                 rows, weights = self._waiting.above(rows, weights)
             if "_stream" in vars(self) or n_rows(rows) >= self._needed(approximation)[0]:
@@ -467,12 +469,12 @@ class IncrementalKernelPCA(KernelPCA):
                 ) from error
             raise
         self.__dict__.update((name, value) for name, value in vars(single).items() if name in COLUMNS)
-        return counted(rows, sample_weight)
+        return counted(rows, sample_weight, some=False)
 
 
-def counted(rows: Rows, sample_weight: Any) -> tuple[Rows, np.ndarray | None]:
-    """Return the rows that count, and their weights."""
-    weights = check_weights(sample_weight, n_rows(rows))
+def counted(rows: Rows, sample_weight: Any, some: bool = True) -> tuple[Rows, np.ndarray | None]:
+    """Return the rows that count, `some` of which there must be, and their weights."""
+    weights = check_weights(sample_weight, n_rows(rows), some)
     if weights is None or weights.all():
         return rows, weights
     return counted_rows(rows, weights > 0), weights[weights > 0]

@@ -359,7 +359,9 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         self.components_ = decomposition.W.T
         self.certificate_ = decomposition.certificate
         self.plan_ = fitted.plan
-        if not decomposition.eigenvalues.any() and decomposition.total <= decomposition.certificate.rounding * n:
+        certificate = decomposition.certificate
+        nothing = not decomposition.eigenvalues.any() and decomposition.total <= certificate.rounding * n
+        if nothing and certificate.grade != "rounded":
             warn(
                 "All samples are the same point in feature space: there is no variance to find. Check the data, or the "
                 "kernel's parameters (a gamma far too small makes all points alike)."

@@ -12,10 +12,13 @@ from scipy import sparse
 from kernelpca.features.factors import Factors
 from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
-from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows
+from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_numbers
+from kernelpca.kernels.origin import rows_looked_at
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw, at_zero, sample
 
 FORMS = ("cos", "sin", "paired")
+DRAGGED = 100  # median deviations from the median: a mean farther away is that of a few rows
+BLURRED = 1e-3  # turns, over 2 pi, that rounding to float32 may move a phase by
 
 
 class RandomFourier(RandomFeatures):
@@ -152,15 +155,30 @@ class FourierFeatures(ExplicitFeatures):
     def phases(self, X: Rows, out: np.ndarray) -> None:
         """(n, d) -> write W (x - origin) + b into `out`, (n, number of frequencies), in its precision."""
         check_width(X, self.W.shape[1])
-        W, b = self._single if out.dtype == np.float32 else (self.W, self.b)
+        X = self._moved(X)
+        if out.dtype == np.float32 and not self._tells(X):
+            turns = np.empty(out.shape)
+            self._phases(X, turns, self.W, self.b)
+            np.remainder(turns, 2 * np.pi, out=turns)
+            out[...] = turns
+        else:
+            self._phases(X, out, *(self._single if out.dtype == np.float32 else (self.W, self.b)))
+
+    def _phases(self, X: Rows, out: np.ndarray, W: np.ndarray, b: np.ndarray | None) -> None:
+        """Write the phases of moved rows into `out`, in its precision."""
         if sparse.issparse(X):
             out[...] = X.astype(out.dtype, copy=False) @ W.T
             if self.origin is not None:
                 out -= (self.W @ self.origin).astype(out.dtype)
         else:
-            np.matmul(self._moved(X).astype(out.dtype, copy=False), W.T, out=out)
+            np.matmul(X.astype(out.dtype, copy=False), W.T, out=out)
         if b is not None:
             out += b
+
+    def _tells(self, X: Rows) -> bool:
+        """Whether float32 tells the phases of moved rows: those of rows far from the others are many turns."""
+        numbers = X.data if sparse.issparse(X) else X
+        return float(np.abs(numbers).max(initial=0.0)) * self._steepest * float(np.finfo(np.float32).eps) <= BLURRED
 
     def _moved(self, X: Rows) -> Rows:
         """(n, d) -> (n, d): dense rows less the origin, in their own precision."""
@@ -185,7 +203,7 @@ class FourierFeatures(ExplicitFeatures):
 
     def error(self, A: Rows, B: Rows) -> np.ndarray:
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
-        return self.kernel(self._moved(A), self._moved(B)) - self.map(A) @ self.map(B).T
+        return self.kernel(A, B) - self.map(A) @ self.map(B).T
 
     def map_and_squares(
         self, X: Rows, dtype: np.dtype | None = None, out: np.ndarray | None = None
@@ -208,16 +226,27 @@ class FourierFeatures(ExplicitFeatures):
         return Factors.of(self.W)
 
     @cached_property
+    def _steepest(self) -> float:
+        """The length of the longest frequency: how fast phases change."""
+        return float(np.sqrt(np.square(self.W).sum(axis=1).max(initial=0.0)))
+
+    @cached_property
     def _single(self) -> tuple[np.ndarray, np.ndarray | None]:
         """W and b in float32."""
         return self.W.astype(np.float32), None if self.b is None else self.b.astype(np.float32)
 
 
 def _origin(X: Rows) -> np.ndarray | None:
-    """(n, d) -> (d,): the mean of dense rows, rounded to float32 numbers where they reach so far."""
+    """(n, d) -> (d,): the mean of dense rows, rounded to float32 numbers where they reach so far.
+
+    Where a few rows far away drag the mean along, the digits of all others would be lost: then it is the median.
+    """
     if sparse.issparse(X):
         return None
-    mean = X.mean(axis=0, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        rounded = mean.astype(np.float32).astype(np.float64)
-    return np.where(np.isfinite(rounded), rounded, mean)
+    some = X[spread_numbers(n_rows(X), rows_looked_at(X.shape[1]))].astype(np.float64)
+    middle, mean = np.median(some, axis=0), X.mean(axis=0, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.median(np.abs(some - middle), axis=0).max()
+        origin = middle if np.abs(mean - middle).max() > DRAGGED * spread else mean
+        rounded = origin.astype(np.float32).astype(np.float64)
+    return np.where(np.isfinite(rounded), rounded, origin)

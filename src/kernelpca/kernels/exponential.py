@@ -19,7 +19,7 @@ from kernelpca.machine_code import Code, once
 
 SMALL = 2**13  # entries; below it NumPy is fast enough
 
-WIDE = -0.7  # where all of a tile is above it, exp(t) - 1 would lose digits that matter
+WIDE = -0.7  # above it exp(t) - 1 would lose digits
 
 
 class _Format(NamedTuple):
@@ -101,14 +101,19 @@ def _code_for(T: np.ndarray, kind: str) -> Callable[..., None] | None:
 def _by_numpy(T: np.ndarray, less_one: bool) -> None:
     """Write exp(t) over T, or that less one.
 
-    expm1 is slow. It is needed where all values are near zero: beside larger ones an error of eps is rounding.
+    expm1 is slow. It is taken where t is near zero, entry by entry: what is far from zero tells nothing of the others.
     """
-    if less_one and T.min(initial=0.0) > WIDE:
+    if not less_one:
+        np.exp(T, out=T)
+        return
+    near = T > WIDE
+    if near.all():
         np.expm1(T, out=T)
         return
+    values = np.expm1(T[near])
     np.exp(T, out=T)
-    if less_one:
-        T -= 1
+    T -= 1
+    T[near] = values
 
 
 @once

@@ -188,7 +188,8 @@ class BlockKrylov(Solver):
                 probes.take(product[:, width:])
             if reads:
                 evidence.read(watch.rounding)
-            if begun and features and first and not begun.is_worth(evidence.lower(k)):
+            useless = begun and features and first and not begun.is_worth(evidence.lower(k))
+            if useless or (features and subspace.features_exceed(watch.rounding)):
                 features = False
                 evidence.drop_features()
                 reads = wants_variance
@@ -235,8 +236,10 @@ class BlockKrylov(Solver):
         values, rounding = evidence.leading, watch.rounding
         if self.criterion == "certified":
             return 2 * watch.k * rounding > watch.tol * abs(float(values.sum()))
-        settled = reached(values, evidence.residuals, SETTLED, rounding).all()
-        return bool(settled) and rounding > watch.tol * float(np.abs(values).min(initial=np.inf))
+        residuals = evidence.residuals
+        settled = reached(values, residuals, SETTLED, rounding).all()
+        # Ritz values still rise, by about their residuals at most
+        return bool(settled) and rounding > watch.tol * float((np.abs(values) + residuals).min(initial=np.inf))
 
     def _answer(self, evidence: Evidence, k: int, rng: np.random.Generator) -> Ritz:
         """Read off the eigenpairs: those whose residuals are known, or those that capture most."""

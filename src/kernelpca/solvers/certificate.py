@@ -8,6 +8,7 @@ import numpy as np
 
 USEFUL = 0.1  # a bound on the captured variance wider than this says nothing to a user
 CLUSTERED = 0.05  # residual over gap beyond which single components are not told apart
+NOTHING = 1e-6  # of what rounding may do: eigenvalues that are no larger come from entries that are all the same
 
 
 @dataclass(frozen=True)
@@ -243,12 +244,14 @@ def drowned(values: np.ndarray, tol: float, rounding: float, blurred: bool = Fal
     """Whether rounding is more than tol of the first eigenvalue; of any that counts, where entries are `blurred`.
 
     A tol of 0 asks for no more than rounding allows. What is usual for the precision hides small components behind
-    large ones, as their residuals say.
+    large ones, as their residuals say. Where no eigenvalue is above rounding, all that there is may be hidden.
     """
     size = np.abs(values)
     counted = size[size > rounding]
+    if not counted.size:
+        return bool(tol and size.max(initial=0.0) > NOTHING * rounding)
     least = counted.min(initial=np.inf) if blurred else counted.max(initial=0.0)
-    return bool(tol and counted.size and rounding > tol * least)
+    return bool(tol and rounding > tol * least)
 
 
 def find_clusters(values: np.ndarray, residuals: np.ndarray, following: float | None) -> tuple[tuple[int, ...], ...]:

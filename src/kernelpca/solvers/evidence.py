@@ -101,7 +101,9 @@ class Evidence:
         """Go on without the features of the subspace; the readout is to be made again."""
         self.subspace.drop_features()
         self.readout = self._excess = None
-        self._lower.pop()
+        self._lower = [0.0]
+        self._upper = float("inf")
+        self.restarted()
 
     def lower(self, k: int) -> float:
         """Return what the answer captures with k components, of the readout where there is one."""

@@ -170,7 +170,8 @@ def certify(ritz: Ritz, values: np.ndarray, vectors: np.ndarray, products: np.nd
         satisfied = (estimate if watch.criterion == "variance" else variance_gap(lower, upper)) <= tol
     gram = watch.gram
     blurred = gram.blur > BLURRED * float(np.finfo(gram.dtype).eps) * gram.magnitude()
-    rounded = drowned(values, tol and max(tol, unit_of(gram.dtype)), rounding, blurred)
+    told = values if k else np.sort(ritz.values)[-1:]  # a rule may keep none of them
+    rounded = drowned(told, tol and max(tol, unit_of(gram.dtype)), rounding, blurred)
     satisfied = satisfied and loss <= ORTHOGONAL and not rounded
     grade = "exact" if exact else "certified" if variance_gap(lower, upper) <= tol else "estimated"
     return Certificate(
@@ -234,7 +235,7 @@ def say_rounded(certificate: Certificate, dtype: np.dtype) -> str:
 def warn_of_shares(values: np.ndarray, total: float, rounding: float) -> None:
     """Say so if the largest eigenvalues (k,) sum to more than all of them do: then others are negative."""
     found = float(np.maximum(values, 0.0).sum())
-    if found <= total + NEGLIGIBLE * found + len(values) * rounding:
+    if found <= total + NEGLIGIBLE * found + max(len(values), 1) * rounding:
         return
     warn(
         f"There are negative eigenvalues: the {len(values)} found sum to {found:.3g}, and all of them to {total:.3g}. "

@@ -205,6 +205,16 @@ class Subspace:
         add_product(result, Y, -(root @ (root.T @ inner(Y, X))))
         return result
 
+    def features_exceed(self, level: float) -> bool:
+        """Whether rounding has made F F' larger than the matrix, by more than `level`: it bounds nothing then."""
+        if not len(self.FF):
+            return False
+        try:
+            np.linalg.cholesky(self.T)
+        except np.linalg.LinAlgError:
+            return bool(self._factors()[0][0] < -level)
+        return False
+
     def drop_features(self) -> None:
         """Forget F: the excess is the whole product then."""
         add_product(self.Y, self.F, self.A)
