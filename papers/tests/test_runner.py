@@ -162,9 +162,22 @@ def test_pieces_of_other_code_are_not_used(tmp_path, monkeypatch):
     assert CALLS == [1, 2]
 
 
-def test_a_fingerprint_is_of_the_library_and_one_paper():
+def test_a_fingerprint_is_of_the_library_and_one_paper(tmp_path, monkeypatch):
     assert store_module.fingerprint("ikpca") != store_module.fingerprint("tutorial")
     assert len(store_module.fingerprint("mika-analysis")) == 64
+
+    def changed(path):
+        before = store_module.fingerprint.__wrapped__("mika-analysis")
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+        return store_module.fingerprint.__wrapped__("mika-analysis") != before
+
+    monkeypatch.setattr(store_module, "LIBRARY", tmp_path / "library")
+    monkeypatch.setattr(store_module, "PAPERS", tmp_path / "papers")
+    assert changed("library/kernels/dot.py")
+    assert changed("papers/mika_analysis/square.py")
+    assert not changed("library/plotting/scores.py")
+    assert not changed("papers/ikpca/ecg.py")
 
 
 def test_the_store_gives_back_what_it_got(tmp_path):
