@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from browsing import contrasts, open_browser, set_screen
+from browsing import click, column, contrasts, open_browser, set_screen
 from kernelpca_papers.claims import Claim
 from kernelpca_papers.drawing import new_figure, styled
 from kernelpca_papers.experiment import Experiment, Findings, Picture, Setting, Table
@@ -82,23 +82,6 @@ def set_filter(browser, words="", verdict=""):
         "f.elements.verdict.value = arguments[1]; f.dispatchEvent(new Event('input', {bubbles: true}))",
         words,
         verdict,
-    )
-
-
-def column(browser, table, number):
-    return browser.execute_script(
-        "const rows = [...document.querySelector(arguments[0]).tBodies[0].rows];"
-        "return rows.map(row => row.cells[arguments[1]].textContent.trim())",
-        table,
-        number,
-    )
-
-
-def click(browser, table, number):
-    browser.execute_script(
-        "document.querySelector(arguments[0]).tHead.rows[0].cells[arguments[1]].querySelector('button').click()",
-        table,
-        number,
     )
 
 
