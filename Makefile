@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INPUTS := pyproject.toml src/kernelpca/__init__.py
+INPUTS := pyproject.toml src/kernelpca/__init__.py papers/pyproject.toml
 
 .PHONY: demo test lint types check claims docs reproduce bench clean
 
@@ -60,11 +60,11 @@ $(VENV)/.demo: $(INPUTS) | $(BIN)/python
 	touch $@
 
 $(VENV)/.test: $(INPUTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --editable ".[test]" --editable ./papers
 	touch $@
 
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet --editable ".[docs]" --editable ./papers
 	touch $@
 
 clean:

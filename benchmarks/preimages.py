@@ -28,9 +28,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelpca import InvertibleKernelPCA, KernelPCA
 from kernelpca.datasets import load_hands
 from kernelpca.kernels import RBF
-from kernelpca.papers.mika_analysis.digits import split
 from kernelpca.preimage import Distances, FixedPoint, Gradient, Preimage, Ridge, Weights
 from kernelpca.solvers import BlockKrylov
+from kernelpca_papers.mika_analysis.digits import split
 from tables import Table, mse, prepare, timed
 
 FRAMES, HEIGHT, WIDTH = 69, 1080, 1920  # the digest's video

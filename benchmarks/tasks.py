@@ -16,7 +16,7 @@ from scipy import sparse
 from kernelpca.datasets import find, load_mnist, load_usps
 from kernelpca.gram import CenteredGram, DenseGram
 from kernelpca.kernels import RBF, Kernel, Laplacian
-from kernelpca.papers.dualization.tasks import correlated, variance
+from kernelpca_papers.dualization.tasks import correlated, variance
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,25 @@ def set_screen(browser, width=1280, height=800, scheme="light", touch=False):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
+def column(browser, table, number):
+    """The texts of a column of a table."""
+    return browser.execute_script(
+        "const rows = [...document.querySelector(arguments[0]).tBodies[0].rows];"
+        "return rows.map(row => row.cells[arguments[1]].textContent.trim())",
+        table,
+        number,
+    )
+
+
+def click(browser, table, number):
+    """Click on the head of a column, which sorts by it."""
+    browser.execute_script(
+        "document.querySelector(arguments[0]).tHead.rows[0].cells[arguments[1]].querySelector('button').click()",
+        table,
+        number,
+    )
+
+
 COLORS = """return arguments[0].map(s => { let e = document.querySelector(s), b = e;
 const ink = getComputedStyle(e).color;
 while (b && getComputedStyle(b).backgroundColor === 'rgba(0, 0, 0, 0)') b = b.parentElement;

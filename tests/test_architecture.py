@@ -1,6 +1,7 @@
 """Dependencies point one way, imports are light, and nothing global is touched."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import kernelpca
 
 SOURCE = Path(kernelpca.__file__).parent
+PAPERS = Path(__file__).parents[1] / "papers" / "src" / "kernelpca_papers"
 FOUNDATIONS = {
     "parts",
     "quantile",
@@ -41,7 +43,6 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
     "plotting": 9,
     "__init__": 9,
     "pages": 10,
-    "papers": 11,
     "demo": 11,
     "cli": 12,
     "__main__": 13,
@@ -50,9 +51,9 @@ LAYERS = dict.fromkeys(FOUNDATIONS, 0) | {
 FORBIDDEN = {("solvers", "kernels"), ("solvers", "gram.tiled"), ("solvers", "gram.dense"), ("solvers", "gram.operator")}
 
 
-def modules():
-    for path in SOURCE.rglob("*.py"):
-        yield path, path.relative_to(SOURCE).with_suffix("").parts
+def modules(source=SOURCE):
+    for path in source.rglob("*.py"):
+        yield path, path.relative_to(source).with_suffix("").parts
 
 
 def imports(path):
@@ -73,8 +74,15 @@ def test_dependencies_point_one_way():
             assert not any(parts[0] == a and target.startswith(b) for a, b in FORBIDDEN), f"{path} imports {target}"
 
 
-def test_nothing_prints_or_uses_global_randomness():
+def test_the_library_knows_nothing_of_experiments_and_these_nothing_of_its_commands():
     for path, _ in modules():
+        assert not re.search(r"^\s*(from|import) kernelpca_papers", path.read_text(), re.M), path
+    for path, _ in modules(PAPERS):
+        assert not any(target.startswith("cli") for target in imports(path)), path
+
+
+def test_nothing_prints_or_uses_global_randomness():
+    for path, _ in [*modules(), *modules(PAPERS)]:
         text = path.read_text()
         calls = {getattr(node.func, "id", "") for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)}
         assert not calls & {"print", "eval", "exec"}, path

@@ -1,16 +1,13 @@
-"""The command line: what it lists, runs, writes and answers to bad input."""
+"""The command line: the demo, and commands that other distributions bring."""
 
-import json
+import importlib.metadata
 import os
-import signal
 import subprocess
 import sys
-import time
-from functools import partial
 
 import pytest
 
-from kernelpca.papers import catalogue
+from kernelpca.cli import app
 
 
 def run(*words, **environment):
@@ -23,99 +20,69 @@ def run(*words, **environment):
     )
 
 
-def test_list_names_every_experiment():
-    answer = run("reproduce", "--list")
-    assert answer.returncode == 0
-    for name in catalogue.names():
-        assert name in answer.stdout
-
-
-@pytest.mark.parametrize(("wrong", "near"), [("ikpca/egc", "ikpca/ecg"), ("ecg", "ikpca/ecg"), ("ikcpa", "ikpca")])
-def test_unknown_names_are_answered_with_near_ones(wrong, near, tmp_path):
-    answer = run("reproduce", wrong, "--out", str(tmp_path / "out"))
-    assert answer.returncode == 1
-    assert answer.stderr.startswith(f"Error: There is no experiment {wrong!r}.")
-    assert near in answer.stderr
-    assert "Traceback" not in answer.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_nothing_asked_for_is_a_usage_error():
-    answer = run("reproduce")
-    assert answer.returncode == 2
-    assert "--list" in answer.stderr
-
-
-def test_a_folder_that_cannot_be_written_is_named_before_anything_runs(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    answer = run("reproduce", "ikpca/ecg", "--out", str(blocked / "out"))
-    assert answer.returncode == 1
-    assert str(blocked / "out") in answer.stderr
-    assert "--out" in answer.stderr
-    assert "Traceback" not in answer.stderr
-
-
-def test_missing_data_is_a_skip_that_says_how_to_get_it(tmp_path):
-    answer = run(
-        "reproduce",
-        "ikpca/ecg",
-        "--quick",
-        "--out",
-        str(tmp_path / "out"),
-        KERNELPCA_DATA=str(tmp_path),
-        KERNELPCA_OFFLINE="1",
-        XDG_CACHE_HOME=str(tmp_path / "cache"),
-    )
-    assert answer.returncode == 0
-    assert "KERNELPCA_DATA" in answer.stdout
-    assert answer.stdout.splitlines()[-1] == "0 claims: 0 pass, 0 differ, 0 not reproducible"
-    assert json.loads((tmp_path / "out" / "results.json").read_text())["experiments"][0]["skipped"]
-
-
-def test_a_corrupted_file_is_named_with_its_digest(tmp_path):
-    (tmp_path / "cpsc_normal_beats.h5").write_bytes(b"not it")
-    answer = run("reproduce", "ikpca/ecg", "--out", str(tmp_path / "out"), KERNELPCA_DATA=str(tmp_path))
-    assert answer.returncode == 1
-    assert "cpsc_normal_beats.h5" in answer.stdout
-    assert "sha256" in answer.stdout
-
-
-MADE = "digest/diagonalizations"  # needs little time, and no data
-
-
-@pytest.mark.slow
-def test_interrupted_runs_keep_what_is_finished(tmp_path):
-    out = tmp_path / "out"
-    command = [
-        sys.executable,
-        "-m",
-        "kernelpca",
-        "reproduce",
-        MADE,
-        "tutorial/complexity",
-        "--quick",
-        "--out",
-        str(out),
-    ]
-    listens = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where this runs in the background
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listens)
-    began = time.monotonic()
-    while not list((out / "cache" / "tutorial").rglob("*.npz")) and time.monotonic() - began < 300:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    text, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert "Interrupted" in text + errors
-    assert "Traceback" not in errors
-    names = [one["name"] for one in json.loads((out / "results.json").read_text())["experiments"]]
-    assert names == [MADE]
-    assert MADE in (out / "report.html").read_text()
-
-
 def test_demo_writes_a_picture_and_a_table(tmp_path):
     answer = run("demo", "--out", str(tmp_path))
     assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "denoise.png").stat().st_size > 10_000
     assert "kernel PCA" in (tmp_path / "table.md").read_text()
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Run commands where no other distribution brings any; return the exit code."""
+
+    def main(*words):
+        monkeypatch.setattr(app, "entry_points", lambda group: importlib.metadata.EntryPoints())
+        monkeypatch.setattr(sys, "argv", ["kernelpca", *words])
+        with pytest.raises(SystemExit) as stop:
+            app.main()
+        return stop.value.code
+
+    return main
+
+
+@pytest.mark.parametrize("words", [(), ("--list",), ("--help",), ("ikpca/ecg", "--quick", "--out", "x")])
+def test_without_the_experiments_one_sentence_says_what_brings_them(alone, words, capsys):
+    assert alone("reproduce", *words) == app.USAGE == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert "pip install kernelpca-papers (from a checkout: pip install ./papers)" in told.err
+
+
+def test_without_the_experiments_help_does_not_list_them(alone, capsys):
+    assert alone("--help") == 0
+    told = capsys.readouterr().out
+    assert "denoise" in told
+    assert "reproduce" not in told
+
+
+@pytest.fixture
+def other(tmp_path):
+    """The address of a distribution that brings the command `count`, of a module that may be missing."""
+
+    def make(code):
+        information = tmp_path / "counting-1.0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 1.0\n")
+        (information / "entry_points.txt").write_text("[kernelpca.commands]\ncount = counting:tell\n")
+        if code:
+            (tmp_path / "counting.py").write_text(code)
+        return os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    return make
+
+
+def test_commands_of_other_distributions_are_listed_and_run(other):
+    path = other("def tell(n: int) -> None:\n    'Count to a number.'\n    print(*range(n))\n")
+    assert "Count to a number." in run("--help", PYTHONPATH=path).stdout
+    assert run("count", "3", PYTHONPATH=path).stdout == "0 1 2\n"
+
+
+@pytest.mark.parametrize("code", ["", "raise RuntimeError('broken')"])
+def test_a_command_that_cannot_be_imported_costs_no_other(other, code):
+    answer = run("--version", PYTHONPATH=other(code))
+    assert answer.returncode == 0
+    assert answer.stdout.startswith("kernelpca ")
+    assert answer.stderr.startswith("Warning: the command count cannot be loaded from counting:tell: ")
+    assert answer.stderr.count("\n") == 1

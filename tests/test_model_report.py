@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernelpca.sklearn as dropin
-from browsing import contrast, open_browser, set_screen
+from browsing import click, column, contrast, open_browser, set_screen
 from kernelpca import (
     PCA,
     IncrementalKernelPCA,
@@ -35,7 +35,6 @@ from kernelpca.pages.chosen import choose, choose_labels
 from kernelpca.pages.model_report import _residuals, report
 from kernelpca.plotting import ResidualsDisplay
 from kernelpca.plotting.fitted import Fitted
-from test_report import click, column
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")

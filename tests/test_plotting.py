@@ -31,7 +31,6 @@ from kernelpca import (
 )
 from kernelpca.io.table import Table
 from kernelpca.kernels import RBF
-from kernelpca.papers import drawing
 from kernelpca.plotting import (
     ConvergenceDisplay,
     ErrorCurveDisplay,
@@ -929,13 +928,6 @@ def test_without_matplotlib_the_extra_is_named(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"A picture needs matplotlib.*pip install 'kernelpca\[plot\]'.*'\.\[plot\]'"):
         ScoresDisplay.from_estimator(fitted["kernel"], IRIS)
-
-
-def test_experiments_draw_in_the_same_look():
-    from kernelpca.plotting import style
-
-    for name in ("COLORS", "MARKS", "LINES", "IN_ORDER", "STYLE", "styled", "new_figure", "legend_below", "look"):
-        assert getattr(drawing, name) is getattr(style, name)
 
 
 @pytest.mark.parametrize(("fraction", "text"), [(0.234, "23%"), (0.0234, "2.3%"), (0.00041, "0.041%"), (0.0996, "10%")])

@@ -19,7 +19,6 @@ from kernelpca.atomic import writing_atomically
 from kernelpca.datasets import download
 from kernelpca.io import Computed, write_data
 from kernelpca.pages import write_explorer
-from kernelpca.papers.store import Done, keep
 from kernelpca.persistence import load
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
@@ -138,12 +137,18 @@ def data(path):
         download.fetch = kept
 
 
+def piece(path):
+    from kernelpca_papers.store import Done, keep
+
+    keep(path, Done({"a": np.ones(3)}, 1.0, 2))
+
+
 OUTPUTS = {
     **{f"rows{suffix}": table for suffix in (".npy", ".npz", ".csv", ".parquet", ".h5", ".zarr")},
     "model.kpca": lambda path: KernelPCA(2).fit(X).save(path),
     "page.html": lambda path: write_explorer(path, KernelPCA(2).fit(X), X),
     "figure.svg": figure,
-    "piece.npz": lambda path: keep(path, Done({"a": np.ones(3)}, 1.0, 2)),
+    "piece.npz": piece,
     "data.bin": data,
 }
 

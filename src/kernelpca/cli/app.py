@@ -6,14 +6,16 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from importlib.metadata import entry_points
 from typing import Any
 
 from kernelpca.cli.words import show_warnings, told
 from kernelpca.extras import require
 
-BAD_INPUT, INTERRUPTED = 1, 130
+BAD_INPUT, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "KERNELPCA_TRACEBACK"  # set, it shows where an error came from that nobody expected
 GO_ON = ("transform", "inverse", "denoise")  # commands that keep what they have finished
+OTHERS = "kernelpca.commands"  # the group of entry points by which other distributions bring commands
 
 
 def interruptible(command: Callable[..., None]) -> Callable[..., None]:
@@ -31,11 +33,31 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def commands_of_others() -> dict[str, Callable[..., None]]:
+    """Return the commands that other distributions bring; one that cannot be imported is left out, with a warning."""
+    found = {}
+    for point in entry_points(group=OTHERS):
+        try:
+            found[point.name] = point.load()
+        except Exception as error:
+            sys.stderr.write(f"Warning: the command {point.name} cannot be loaded from {point.value}: {told(error)}\n")
+    return found
+
+
+def say_what_brings_reproduce() -> None:
+    """Say how to install the experiments: they are no part of the library."""
+    sys.stderr.write(
+        "Error: `kernelpca reproduce` comes with the experiments of the papers: pip install kernelpca-papers "
+        "(from a checkout: pip install ./papers).\n"
+    )
+    raise SystemExit(USAGE)
+
+
 def main() -> None:
     """Run the command that is asked for."""
     try:
         typer = require("typer", "cli", "The command line")
-        from kernelpca.cli import apply, compress, demo, fit, info, pages, reproduce
+        from kernelpca.cli import apply, compress, demo, fit, info, pages
 
         app = typer.Typer(
             help="Kernel PCA that is exact when it can be and always says how good its answer is.",
@@ -55,10 +77,16 @@ def main() -> None:
             compress.compress,
             pages.report,
             pages.explore,
-            reproduce.reproduce,
             demo.demo,
         ):
             app.command()(interruptible(command))
+        others = commands_of_others()
+        for name, command in others.items():
+            app.command(name)(interruptible(command))
+        if "reproduce" not in others:
+            anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+            show = app.command("reproduce", hidden=True, add_help_option=False, context_settings=anything)
+            show(say_what_brings_reproduce)
         app.callback()(info.before_commands)
         with show_warnings():
             app()

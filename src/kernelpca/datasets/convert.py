@@ -26,7 +26,7 @@ Arrays = dict[str, np.ndarray]
 
 def usps_from_hdf5(content: bytes) -> Arrays:
     """USPS digits in one HDF5 file: groups train and test, each with data between 0 and 1 and target."""
-    h5py = require("h5py", "papers", "Reading USPS digits from HDF5")
+    h5py = require("h5py", "io", "Reading USPS digits from HDF5")
     with h5py.File(BytesIO(content)) as file:
         (train, y_train), (test, y_test) = (
             (file[part]["data"][:], file[part]["target"][:]) for part in ("train", "test")

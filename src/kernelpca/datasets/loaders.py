@@ -40,7 +40,7 @@ def load_cifar10() -> tuple[np.ndarray, np.ndarray]:
 
 def load_beats(recording: str) -> np.ndarray:
     """-> (beats, 512): normal heart beats of recording "a", "b" or "c" of table A-1 of the ikPCA paper."""
-    h5py = require("h5py", "papers", "Reading heart beats")
+    h5py = require("h5py", "io", "Reading heart beats")
     with h5py.File(find("cpsc_normal_beats.h5")) as file:
         return file[RECORDINGS[recording]][:].T
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from kernelpca.extras import require
@@ -12,9 +13,12 @@ from kernelpca.extras import require
 TEMPLATES = files("kernelpca.pages") / "templates"
 
 
-def render(template: str, extra: str, **content: Any) -> str:
-    """Return the page that a template makes of its content; all text is escaped."""
-    return _environment(extra).get_template(template).render(**content)
+def render(template: str | Traversable, extra: str, **content: Any) -> str:
+    """Return the page that a template makes of its content: one of ours by name, or a file; all text is escaped."""
+    environment = _environment(extra)
+    if isinstance(template, str):
+        return environment.get_template(template).render(**content)
+    return environment.from_string(template.read_text(encoding="utf-8")).render(**content)
 
 
 def data_address(picture: bytes, kind: str = "image/png") -> str:

@@ -1,6 +1,0 @@
-"""Extending kernel PCA through dualization (Tonin et al., 2023): the methods of others that it compares with."""
-
-from kernelpca.papers.dualization.robust import L1KernelPCA, UnsquaredKernelPCA
-from kernelpca.papers.dualization.sparse import ElasticNetKernelPCA, SequentialSparseKernelPCA
-
-__all__ = ["ElasticNetKernelPCA", "L1KernelPCA", "SequentialSparseKernelPCA", "UnsquaredKernelPCA"]
