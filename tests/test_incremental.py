@@ -254,7 +254,8 @@ def test_a_model_that_waits_says_for_what(ask):
     ("parameters", "needed"),
     [
         ({"approximation": Nystrom(30)}, 30),
-        ({"approximation": "nystrom", "n_components": 20}, 20),
+        ({"approximation": "nystrom", "n_components": 20}, 21),
+        ({"approximation": "nystrom", "n_components": 20, "center": False}, 20),
         ({"approximation": "nystrom", "n_components": 0.1}, 2),
         ({"approximation": "nystrom", "n_components": 0.5, "center": False}, 1),
         ({"approximation": Nystrom(landmarks=[3, 17, 5])}, 18),
@@ -511,3 +512,17 @@ def test_models_that_cannot_be_merged():
         make("fourier", forget=0.1).partial_fit(X[:100]).merge(model)
     with pytest.raises(ValueError, match="give a batch"):
         model.fork().transform(X)
+
+
+@pytest.mark.parametrize("first", [X[:0], np.repeat(X[:1], 10, axis=0)], ids=["no others", "all the same"])
+@pytest.mark.parametrize("size", [2, len(X)])
+def test_the_stated_error_is_that_of_rows_that_chose_no_features(first, size):
+    """Also where the first batches were too few, or all the same, to tell."""
+    rows = np.vstack([first, X])
+    model = IncrementalKernelPCA(2, kernel=RBF(0.1), approximation=Nystrom(landmarks=np.arange(8)), center=False)
+    for begin in (0, *range(max(len(first), 8), len(rows), size)):
+        model.partial_fit(rows[begin : begin + size] if begin else rows[: max(len(first), 8)])
+    C = RBF(0.1)(rows, rows[:8])
+    wrong = RBF(0.1)(rows) - C @ np.linalg.pinv(C[:8], rcond=1e-10, hermitian=True) @ C.T
+    stated = model.certificate_.approximation.error
+    assert 0.5 < stated / np.sqrt(np.mean(wrong[8:, 8:] ** 2)) < 2

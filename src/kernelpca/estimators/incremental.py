@@ -38,7 +38,7 @@ from kernelpca.solvers.watch import Callback
 from kernelpca.tiles import all_tiles, available_threads, one_blas_thread
 from kernelpca.validation import as_generator, check_weights
 
-KEPT = 1024  # rows of the first batch that are kept, to say how good the features are
+KEPT = 1024  # rows that are kept, the first that came, to say how good the features are
 LONGER = 10  # times the first batch: streams are at least so long, or rounding may count for all of the tolerance
 COLUMNS = ("n_features_in_", "feature_names_in_")
 FOLLOWS = {  # what follows from the sums, and is worked out when it is asked for
@@ -95,7 +95,9 @@ class Stream:
         batch = gather(
             all_tiles(n, 1, even_rows(n, self.layout.rows)), moments.shift, lambda rows: self.map(X[rows]), weights
         )
-        return replace(self, moments=moments.merge(batch), n=self.n + n)
+        room = KEPT - n_rows(self.rows)
+        rows = stacked(self.rows, gathered(X[:room])) if room > 0 else self.rows
+        return replace(self, rows=rows, moments=moments.merge(batch), n=self.n + n)
 
     def empty(self) -> Stream:
         """Return the same with no rows."""
@@ -355,7 +357,8 @@ class IncrementalKernelPCA(KernelPCA):
                 reasons.append((m, f"to choose {m} landmarks among them"))
             elif given is None:
                 k = as_components(self.n_components, sys.maxsize).count or 1
-                reasons.append((k, f"to choose landmarks for {k} components among them"))
+                # centered landmarks have one direction less than there are
+                reasons.append((k + bool(self.center), f"to choose landmarks for {k} components among them"))
             elif numbers.size and numbers.dtype.kind in "iu":
                 last = max(int(numbers.max()) + 1, -int(numbers.min()))
                 reasons.append((last, f"to have row {last - 1}, which is to be a landmark"))
@@ -383,8 +386,8 @@ class IncrementalKernelPCA(KernelPCA):
             rng = as_generator(self.random_state)
             make = choose_map(approximation, self.kernel_, rows, request, layout.dtype, rng, LONGER * n_rows(rows))
             mapped = rows_under(make, approximation, self.kernel_, rows)
-            few = rows[:KEPT].copy()
-            return Stream(make, layout, few, Moments.about(near_mean(mapped)), 0, dtype_of(rows))
+            none = gathered(rows[:1])[:0]
+            return Stream(make, layout, none, Moments.about(near_mean(mapped)), 0, dtype_of(rows))
 
         stream = begun(layout)
         if layout.dtype != dtype_of(rows):
@@ -416,7 +419,9 @@ class IncrementalKernelPCA(KernelPCA):
         request = self._request(stream.n)
         with one_blas_thread:
             mapped, found = self._find(stream, request)
-            of_rows = replace(mapped, n=n_rows(stream.rows), used=None)
+            kept = n_rows(stream.rows)
+            used = None if mapped.used is None else mapped.used[mapped.used < kept]
+            of_rows = replace(mapped, n=kept, used=used)
             rng = as_generator(self.random_state)
             fit = assemble(of_rows, found, request, stream.layout.rows, None, stream.dtype, rng)
         names = inspect.signature(KernelPCA).parameters
