@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelpca import KernelPCA
 from kernelpca.features.fourier import FourierFeatures, RandomFourier
@@ -463,6 +464,17 @@ def test_sentinels_do_not_cost_rows_their_digits(dtype):
     model = KernelPCA(2, kernel=RBF(0.4), approximation=RandomFourier(2000), preimage=None).fit(X.astype(dtype))
     truth = KernelPCA(2, kernel=RBF(0.4), preimage=None).fit(X.astype(float))
     np.testing.assert_allclose(model.eigenvalues_, truth.eigenvalues_, rtol=0.1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_phases_of_more_turns_than_digits_are_said(dtype):
+    X = rows(200, 3).astype(dtype)
+    model = KernelPCA(2, kernel=RBF(0.4), approximation=RandomFourier(500))
+    assert model.fit(X).certificate_.satisfied
+    X[::7, 2] = 1e15
+    with pytest.warns(ConvergenceWarning, match="Rounding"):
+        certificate = model.fit(X).certificate_
+    assert (certificate.grade, certificate.satisfied) == ("rounded", False)
 
 
 @pytest.mark.parametrize("part", [RandomFourier(64), RandomFourier(64, form="sin"), RandomReLU(64)], ids=str)

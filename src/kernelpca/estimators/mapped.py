@@ -166,7 +166,7 @@ def rows_under(make: RowMap, approximation: FeatureMap, kernel: Kernel, X: Rows)
         "elsewhere": RemoteMap(make, X) if isinstance(X, RemoteRows) else None,
     }
     if not isinstance(features, NystromFeatures):
-        return Mapped(noise=float(np.sqrt(make(X[:FEW])[1].max())), **known)
+        return Mapped(noise=float(np.sqrt(make(X[:FEW])[1].max())) * features.blur(X, make.dtype), **known)
     return Mapped(
         used=features.indices,
         bounded=kernel.positive_definite,

@@ -13,8 +13,9 @@ from kernelpca.features.factors import Factors
 from kernelpca.features.protocol import ExplicitFeatures, RandomFeatures, check_width
 from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_numbers
-from kernelpca.kernels.origin import rows_looked_at
+from kernelpca.kernels.origin import column_ranges, rows_looked_at
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw, at_zero, sample
+from kernelpca.remote import RemoteRows
 
 FORMS = ("cos", "sin", "paired")
 DRAGGED = 100  # median deviations from the median: a mean farther away is that of a few rows
@@ -179,6 +180,17 @@ class FourierFeatures(ExplicitFeatures):
         """Whether float32 tells the phases of moved rows: those of rows far from the others are many turns."""
         numbers = X.data if sparse.issparse(X) else X
         return float(np.abs(numbers).max(initial=0.0)) * self._steepest * float(np.finfo(np.float32).eps) <= BLURRED
+
+    def blur(self, X: Rows, dtype: np.dtype) -> float:
+        """Return how many radians the largest phase may have, in eps: large ones are told in float64 at best."""
+        origin = 0.0 if self.origin is None else self.origin
+        if sparse.issparse(X):
+            largest = float(np.abs(X.data).max(initial=0.0)) + float(np.abs(origin).max())
+        else:
+            ranges = X.ranges() if isinstance(X, RemoteRows) else column_ranges(X)
+            largest = float(np.abs(np.subtract(ranges, origin)).max())
+        units = float(np.finfo(np.float64).eps) / float(np.finfo(dtype).eps)
+        return max(largest * self._steepest * units, 1.0)
 
     def _moved(self, X: Rows) -> Rows:
         """(n, d) -> (n, d): dense rows less the origin, in their own precision."""

@@ -108,6 +108,10 @@ class ExplicitFeatures(Features):
         """(a, d), (b, d) -> (a, b): k(x, y) less what the features say it is."""
         return self.kernel(A, B) - self.map(A) @ self.map(B).T
 
+    def blur(self, X: Rows, dtype: np.dtype) -> float:
+        """Return how many times the rounding of this precision the features of rows X may be off by."""
+        return 1.0
+
     def fold(self, U: np.ndarray, mean: np.ndarray) -> Folded:
         """(r, k), (r,): directions U and the mean (zeros without centring) as an affine map."""
         return Folded(self, U, -(mean @ U), mean, float(mean @ mean))
