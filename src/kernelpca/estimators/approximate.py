@@ -81,8 +81,7 @@ def fit_columns(
 def explain_features(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request) -> Plan:
     """Return the plan of a fit through features; nothing large is allocated."""
     layout = lay_out(approximation, kernel, X, request)
-    if not isinstance(approximation, Nystrom):
-        approximation.fit(kernel, X[:2], np.random.default_rng(0))  # says what is wrong with it
+    approximation.check_for(kernel, X)
     return _explain(approximation, layout, request, _rates(kernel, X, layout))
 
 

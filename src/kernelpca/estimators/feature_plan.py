@@ -26,14 +26,14 @@ def lay_out(approximation: FeatureMap, kernel: Kernel, X: Rows, request: Request
     """Choose how a fit through features of rows X that stand for a kernel is done within the memory granted."""
     n, dtype = n_rows(X), dtype_of(X)
     r = approximation.size_of(n)
-    check_count(request, r, count_name(approximation))
+    check_count(request, r, approximation.count_name)
     width = row_bytes(X) // dtype.itemsize
     single = np.dtype(np.float32)
     if request.tol >= SINGLE and n >= LARGE:
         largest = 1.0 if kernel.unit_diagonal else float(np.abs(kernel.diag(spread_rows(X))).max())
         fits = dtype == single or fits_single(kernel, X, origin_of(kernel, X, request.center), largest)
         dtype = single if fits and fits_into(largest, n, single) else dtype
-    landmarks, candidates = (r, approximation.candidates(n)) if isinstance(approximation, Nystrom) else (0, 0)
+    landmarks, candidates = r if approximation.spans_rows else 0, approximation.candidates(n)
     chunks = len(X.parts) if isinstance(X, RemoteRows) else 0
     layout = Layout(n, r, width, landmarks, dtype, granted_bytes(request.memory_limit), candidates, chunks)
     layout.check()
@@ -53,11 +53,6 @@ def lay_out_columns(approximation: Nystrom, matrix: Gram | np.ndarray, request: 
             f"{readable_bytes(limit + held)} are granted. Raise memory_limit, or take fewer landmarks."
         )
     return layout
-
-
-def count_name(approximation: FeatureMap) -> str:
-    """Return what the parameter is called that says how many features there are."""
-    return "n_landmarks" if isinstance(approximation, Nystrom) else "n_features"
 
 
 def check_count(request: Request, r: int, what: str) -> None:

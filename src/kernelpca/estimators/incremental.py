@@ -18,7 +18,7 @@ from kernelpca.estimators.approximate import assemble, find_in_moments, near_mea
 from kernelpca.estimators.attempt import attempt
 from kernelpca.estimators.components import as_components
 from kernelpca.estimators.exact import Request
-from kernelpca.estimators.feature_plan import check_count, count_name, lay_out, plan_features
+from kernelpca.estimators.feature_plan import check_count, lay_out, plan_features
 from kernelpca.estimators.kernel_pca import KernelPCA
 from kernelpca.estimators.layout import Layout
 from kernelpca.estimators.mapped import choose_map, rows_under
@@ -26,8 +26,7 @@ from kernelpca.estimators.plan import Plan
 from kernelpca.estimators.row_map import RowMap
 from kernelpca.estimators.training import Training, counted_rows
 from kernelpca.estimators.way_back import check_preimage
-from kernelpca.features import FeatureMap, Nystrom
-from kernelpca.features.landmark_names import as_landmarks
+from kernelpca.features import FeatureMap
 from kernelpca.features.moments import Moments, gather
 from kernelpca.kernels import as_kernel
 from kernelpca.kernels.base import Rows, dtype_of, n_rows
@@ -167,8 +166,8 @@ class IncrementalKernelPCA(KernelPCA):
         are chosen from, too.
     approximation : str or feature map, default="fourier"
         Features that stand for the kernel: "fourier", "nystrom", "relu", or an object of `kernelpca.features`. With
-        `Nystrom(n_landmarks)` the first batch has at least so many rows. With "nystrom" it has at least one for each
-        component, and all of its rows (at most 1000) are landmarks: say how many you want where batches are small.
+        `Nystrom(n_landmarks)` rows are kept until there are so many. With "nystrom" as many as components and one at
+        least, and all rows of that batch (at most 1000) are landmarks: say how many you want where batches are small.
     forget : float or None, default=None
         How much of its weight a row loses with each row that comes after it, for data that drift: about the last
         1/forget rows count. None to remember all alike.
@@ -340,28 +339,16 @@ class IncrementalKernelPCA(KernelPCA):
         if "_waiting" not in vars(self):
             kernel, r = as_kernel(self.kernel), approximation.size_of(self._needed(approximation)[0])
             check_preimage(self.preimage, kernel.resolve(rows, weights), approximation, rows)
-            check_count(self._request(sys.maxsize), r, count_name(approximation))
-            if isinstance(approximation, Nystrom) and approximation.given() is None:
-                as_landmarks(approximation.landmarks, kernel.positive_definite, np.ones(1))
+            check_count(self._request(sys.maxsize), r, approximation.count_name)
+            approximation.check_for(kernel.resolve(rows, weights), rows)
         self._waiting = Waiting(gathered(rows).copy(), None if weights is None else weights.copy())
         self.n_samples_seen_ = n_rows(rows)
 
     def _needed(self, approximation: FeatureMap) -> tuple[int, str]:
         """Return how many rows features can be chosen from, and what so many are for."""
-        reasons = [(1, "to begin with")]
-        if isinstance(approximation, Nystrom):
-            approximation.check()
-            given, m = approximation.given(), approximation.n_landmarks
-            numbers = np.asarray(given) if given is not None and np.ndim(given) == 1 else np.empty(0)
-            if given is None and m:
-                reasons.append((m, f"to choose {m} landmarks among them"))
-            elif given is None:
-                k = as_components(self.n_components, sys.maxsize).count or 1
-                # centered landmarks have one direction less than there are
-                reasons.append((k + bool(self.center), f"to choose landmarks for {k} components among them"))
-            elif numbers.size and numbers.dtype.kind in "iu":
-                last = max(int(numbers.max()) + 1, -int(numbers.min()))
-                reasons.append((last, f"to have row {last - 1}, which is to be a landmark"))
+        k = as_components(self.n_components, sys.maxsize).count or 1
+        # centered features have one direction less than there are rows
+        reasons = [approximation.least_rows(k + bool(self.center))]
         if self.center:
             reasons.append((2, "to be centered"))
         return max(reasons)
@@ -373,7 +360,7 @@ class IncrementalKernelPCA(KernelPCA):
             fewer = "; or take fewer landmarks, or some of your own: Nystrom(landmarks=rows)"
             raise ValueError(
                 f"X has {n} rows that count, and at least {needed} are needed {purpose}. Give more rows, or batches to "
-                f"partial_fit, which waits until there are enough{fewer if isinstance(approximation, Nystrom) else ''}."
+                f"partial_fit, which waits until there are enough{fewer if approximation.spans_rows else ''}."
             )
 
     def _begin(self, approximation: FeatureMap, rows: Rows, callback: Callback | None) -> Stream:

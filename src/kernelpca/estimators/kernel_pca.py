@@ -298,7 +298,7 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         """Take the path that kernel and approximation ask for."""
         rows, weights, counted = training.rows, training.weights, training.counted
         approximation, exact = self._feature_map(), self._sketched(request, n_rows(rows))
-        if isinstance(approximation, Nystrom) and weights is not None:
+        if approximation is not None and weights is not None:
             approximation = approximation.among(counted)
         if not isinstance(self.kernel_, Precomputed):
             if approximation is not None:
@@ -405,7 +405,8 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         square = reset and type(X) is np.ndarray and X.ndim == 2 and X.shape[0] == X.shape[1]
         with config_context(assume_finite=True) if square else nullcontext():  # which its check for symmetry tells
             K = check_numbers(self, X, reset=reset, least_rows=least)
-        if reset and is_block(K) and not isinstance(self._feature_map(), Nystrom):
+        approximation = self._feature_map()
+        if reset and is_block(K) and not (approximation is not None and approximation.spans_rows):
             as_gram(K)  # says what is wrong with it
         return K if reset or self._counted is None else K[:, self._counted]
 

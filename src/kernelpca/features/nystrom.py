@@ -141,6 +141,9 @@ class Nystrom(FeatureMap):
     (1797, 5)
     """
 
+    spans_rows = True
+    count_name = "n_landmarks"
+
     def __init__(self, n_landmarks: int | None = None, landmarks: Any = "auto", form: str = "ritz") -> None:
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
@@ -169,6 +172,25 @@ class Nystrom(FeatureMap):
             )
         if self.n_landmarks is not None:
             check_whole(self.n_landmarks, "n_landmarks", self)
+
+    def check_for(self, kernel: Kernel, X: Rows) -> None:
+        """Refuse parameters that have no meaning for this kernel; two rows tell nothing of landmarks."""
+        self.check()
+        if self.given() is None:
+            as_landmarks(self.landmarks, kernel.positive_definite, np.ones(1))
+
+    def least_rows(self, k: int) -> tuple[int, str]:
+        """Return as many rows as there are to be landmarks, or up to the last of those that are given by number."""
+        self.check()
+        given = self.given()
+        if given is None:
+            m = self.n_landmarks
+            return (m, f"to choose {m} landmarks among them") if m else (k, "to choose landmarks among them")
+        numbers = np.asarray(given) if np.ndim(given) == 1 else np.empty(0)
+        if not (numbers.size and numbers.dtype.kind in "iu"):
+            return super().least_rows(k)
+        last = max(int(numbers.max()) + 1, -int(numbers.min()))
+        return last, f"to have row {last - 1}, which is to be a landmark"
 
     def size_of(self, n: int) -> int:
         """Return how many landmarks n rows give, or say what is wrong with the number asked for."""

@@ -145,7 +145,19 @@ class ExplicitFeatures(Features):
 
 
 class FeatureMap(Part, ABC):
-    """How features that stand for a kernel are chosen: z(x)'z(y) is about k(x, y)."""
+    """How features that stand for a kernel are chosen: z(x)'z(y) is about k(x, y).
+
+    Attributes
+    ----------
+    spans_rows : bool
+        Whether features are coordinates in the span of some rows, which the model keeps: then columns of a given matrix
+        are as good as rows.
+    count_name : str
+        The parameter that says how many there are.
+    """
+
+    spans_rows: bool = False
+    count_name: str = "n_features"
 
     @abstractmethod
     def fit(
@@ -156,6 +168,22 @@ class FeatureMap(Part, ABC):
     @abstractmethod
     def size_of(self, n: int) -> int:
         """Return how many features n rows give, or say what is wrong with the number asked for."""
+
+    def check_for(self, kernel: Kernel, X: Rows) -> None:
+        """Refuse parameters that have no meaning for this kernel and such rows."""
+        self.fit(kernel, X[:2], np.random.default_rng(0))
+
+    def candidates(self, n: int) -> int:
+        """Return how many of n rows are at most looked at to choose the features."""
+        return 0
+
+    def among(self, counted: np.ndarray) -> FeatureMap:
+        """Return the same where only some of the rows count."""
+        return self
+
+    def least_rows(self, k: int) -> tuple[int, str]:
+        """Return from how many rows features for k components can be chosen, and what so many are for."""
+        return 1, "to begin with"
 
 
 class RandomFeatures(FeatureMap):

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernelpca.features import FeatureMap, Nystrom
+from kernelpca.features import FeatureMap
 from kernelpca.kernels.base import Kernel
 from kernelpca.parts import Part
 from kernelpca.preimage.space import Space
@@ -134,7 +134,7 @@ class Preimage(Part, ABC):
 
 def expands(approximation: FeatureMap | None) -> bool:
     """Whether such a model keeps rows that its points are combinations of."""
-    return approximation is None or isinstance(approximation, Nystrom)
+    return approximation is None or approximation.spans_rows
 
 
 def check_bounds(bounds: Any, d: int, part: Part) -> tuple[np.ndarray, np.ndarray]:
