@@ -166,8 +166,9 @@ class IncrementalKernelPCA(KernelPCA):
         are chosen from, too.
     approximation : str or feature map, default="fourier"
         Features that stand for the kernel: "fourier", "nystrom", "relu", or an object of `kernelpca.features`. With
-        `Nystrom(n_landmarks)` rows are kept until there are so many. With "nystrom" as many as components and one at
-        least, and all rows of that batch (at most 1000) are landmarks: say how many you want where batches are small.
+        `Nystrom(n_landmarks)` rows are kept until there are so many. With "nystrom" they are kept until there is one
+        more than components; then all of them (at most 1000) are landmarks, so say how many you want where batches are
+        small.
     forget : float or None, default=None
         How much of its weight a row loses with each row that comes after it, for data that drift: about the last
         1/forget rows count. None to remember all alike.
@@ -338,9 +339,10 @@ class IncrementalKernelPCA(KernelPCA):
         """Keep a copy of rows that are too few; what is wrong with the parameters is said at once."""
         if "_waiting" not in vars(self):
             kernel, r = as_kernel(self.kernel), approximation.size_of(self._needed(approximation)[0])
-            check_preimage(self.preimage, kernel.resolve(rows, weights), approximation, rows)
+            kernel = kernel.resolve(rows, weights)
+            check_preimage(self.preimage, kernel, approximation, rows)
             check_count(self._request(sys.maxsize), r, approximation.count_name)
-            approximation.check_for(kernel.resolve(rows, weights), rows)
+            approximation.check_for(kernel, rows)
         self._waiting = Waiting(gathered(rows).copy(), None if weights is None else weights.copy())
         self.n_samples_seen_ = n_rows(rows)
 

@@ -405,9 +405,10 @@ class KernelPCA(Savable, Compressible, WayBack, ClassNamePrefixFeaturesOutMixin,
         square = reset and type(X) is np.ndarray and X.ndim == 2 and X.shape[0] == X.shape[1]
         with config_context(assume_finite=True) if square else nullcontext():  # which its check for symmetry tells
             K = check_numbers(self, X, reset=reset, least_rows=least)
-        approximation = self._feature_map()
-        if reset and is_block(K) and not (approximation is not None and approximation.spans_rows):
-            as_gram(K)  # says what is wrong with it
+        if reset and is_block(K):
+            approximation = self._feature_map()
+            if approximation is None or not approximation.spans_rows:
+                as_gram(K)  # says what is wrong with it
         return K if reset or self._counted is None else K[:, self._counted]
 
     @property

@@ -108,7 +108,7 @@ def make_plan(
     limit = granted_bytes(memory_limit)
     chosen, why = _choose_solver(shape, solver, limit, tol, given)
     if isinstance(chosen, Dense):
-        needed = shape.cost(chosen, tol, True).most + (0 if given else shape.matrix)
+        needed = _dense_bytes(shape, chosen, given)
         if needed > limit:
             raise MemoryError(
                 f"A dense solution for {shape.n} rows needs about {readable_bytes(needed)}; {readable_bytes(limit)} "
@@ -183,12 +183,17 @@ def _best_solver(shape: Shape, limit: int, given: bool) -> tuple[Solver, str]:
     n, k = shape.n, shape.k
     few, many = n <= SMALL, (MANY_SQUARE if n <= SQUARE else MANY) * k >= n
     dense = Dense()
-    if (few or many) and shape.cost(dense, 0.0, True).most + (0 if given else shape.matrix) <= limit:
+    if (few or many) and _dense_bytes(shape, dense, given) <= limit:
         why = f"{n} rows are few" if few else f"{k} of {n} possible components are many"
         return dense, why + ", so LAPACK is exact and fast"
     if n <= SQUARE:
         return Lanczos(), f"{n} rows are few enough for ARPACK"
     return BlockKrylov(), f"{k} of {n} components in few passes"
+
+
+def _dense_bytes(shape: Shape, solver: Dense, given: bool) -> int:
+    """Return what LAPACK needs, with the matrix unless it is there."""
+    return shape.cost(solver, 0.0, stored=True).most + (0 if given else shape.matrix)
 
 
 def _iterative(shape: Shape, solver: Solver, why: str, limit: int, tol: float, given: bool) -> Plan:

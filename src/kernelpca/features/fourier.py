@@ -15,11 +15,10 @@ from kernelpca.gram.budget import BUDGET
 from kernelpca.kernels.base import Kernel, Rows, dtype_of, n_rows, spread_numbers
 from kernelpca.kernels.origin import column_ranges, rows_looked_at
 from kernelpca.kernels.spectral import WITH_SPECTRUM, Draw, at_zero, sample
-from kernelpca.remote import RemoteRows
 
 FORMS = ("cos", "sin", "paired")
 DRAGGED = 100  # median deviations from the median: a mean farther away is that of a few rows
-BLURRED = 1e-3  # turns, over 2 pi, that rounding to float32 may move a phase by
+BLURRED = 1e-3  # radians that rounding to float32 may move a phase by
 
 
 class RandomFourier(RandomFeatures):
@@ -182,13 +181,12 @@ class FourierFeatures(ExplicitFeatures):
         return float(np.abs(numbers).max(initial=0.0)) * self._steepest * float(np.finfo(np.float32).eps) <= BLURRED
 
     def blur(self, X: Rows, dtype: np.dtype) -> float:
-        """Return how many radians the largest phase may have, in eps: large ones are told in float64 at best."""
+        """Return the largest phase over one radian: its rounding error is that much larger, even in float64."""
         origin = 0.0 if self.origin is None else self.origin
         if sparse.issparse(X):
             largest = float(np.abs(X.data).max(initial=0.0)) + float(np.abs(origin).max())
         else:
-            ranges = X.ranges() if isinstance(X, RemoteRows) else column_ranges(X)
-            largest = float(np.abs(np.subtract(ranges, origin)).max())
+            largest = float(np.abs(np.subtract(column_ranges(X), origin)).max())
         units = float(np.finfo(np.float64).eps) / float(np.finfo(dtype).eps)
         return max(largest * self._steepest * units, 1.0)
 

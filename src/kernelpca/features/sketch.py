@@ -97,7 +97,7 @@ class Sketch(Solver):
     def cost(self, size: Size, tol: float) -> Cost:
         """Return the cost of two passes, the first with a column for each feature."""
         columns = min(self.n_features, size.n)
-        return iterative(size, 2, columns, held=(3 * columns, 3 * columns))
+        return iterative(size, 2, columns, basis=3 * columns)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Project, decompose what was projected, multiply once more."""

@@ -36,7 +36,7 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
             apart = np.square(sample - middle, dtype=np.float64).sum(axis=1)
             if float(np.square(middle, dtype=np.float64).sum()) <= np.median(apart):
                 return None
-        low, high = X.ranges() if isinstance(X, RemoteRows) else column_ranges(X)
+        low, high = column_ranges(X)
         grid = np.spacing(np.maximum(np.abs(low), np.abs(high)).astype(X.dtype))
         middle = (np.round(middle / grid) * grid).astype(X.dtype)
         if not np.isfinite(middle).all() or not middle.any():
@@ -48,12 +48,14 @@ def origin_of(kernel: Kernel, X: Rows, center: bool) -> np.ndarray | None:
     return middle
 
 
-def column_ranges(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, d) -> (d,), (d,): the smallest and the largest number of each column, looked for on all cores."""
+def column_ranges(X: Rows) -> np.ndarray:
+    """(n, d) -> (2, d): the smallest and the largest number of each column, looked for on all cores."""
+    if isinstance(X, RemoteRows):
+        return X.ranges()
     found: list[tuple[np.ndarray, np.ndarray]] = []
     by_rows(len(X), lambda rows: found.append((X[rows].min(axis=0), X[rows].max(axis=0))))
     lows, highs = zip(*found, strict=True)
-    return np.min(lows, axis=0), np.max(highs, axis=0)
+    return np.stack([np.min(lows, axis=0), np.max(highs, axis=0)])
 
 
 def lost_by_shift(X: Rows, origin: np.ndarray) -> float:
@@ -78,7 +80,7 @@ def fits_single(kernel: Kernel, X: Rows, origin: np.ndarray | None, scale: float
     limits = np.finfo(single)
     least, most = float(np.sqrt(limits.tiny / limits.eps)), float(np.sqrt(limits.max / X.shape[1]))
     if isinstance(X, RemoteRows):
-        corner = np.abs(X.ranges() - (0.0 if origin is None else origin)).max(axis=0)
+        corner = np.abs(column_ranges(X) - (0.0 if origin is None else origin)).max(axis=0)
         parts = iter([np.stack([corner, corner])])
     else:
         parts = (shifted(X[rows], origin) for rows in row_blocks(X, FEW_NUMBERS, MANY))

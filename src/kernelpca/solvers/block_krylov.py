@@ -127,7 +127,7 @@ class BlockKrylov(Solver):
             passes += max(int(np.ceil((digits - 4) / 3)), 0) + (0 if m else 3)
         most = min(self._basis_size(size.k, p), n)
         single = replace(size, itemsize=size.working) if self.criterion == "variance" else size
-        return iterative(single, passes, p, (min(p * passes, most), most), m, KEPT * p if m else 0)
+        return iterative(single, passes, p, min(p * passes, most), most=most, landmarks=m, kept=min(m, KEPT * p))
 
     def frugal(self, size: Size) -> Iterator[tuple[Solver, str]]:
         """Return the same with a small basis, then with narrow blocks, unless the user has chosen the basis."""

@@ -80,7 +80,9 @@ def widest(p: int) -> int:
     return 8 * -(-(p + 9) // 8)
 
 
-def iterative(size: Size, passes: int, columns: int, held: tuple[int, int], landmarks: int = 0, kept: int = 0) -> Cost:
+def iterative(
+    size: Size, passes: int, columns: int, basis: int, *, most: int | None = None, landmarks: int = 0, kept: int = 0
+) -> Cost:
     """Return the cost of an iterative method.
 
     Parameters
@@ -89,25 +91,26 @@ def iterative(size: Size, passes: int, columns: int, held: tuple[int, int], land
         The problem.
     passes, columns : int
         Of the products.
-    held : tuple of int
-        Columns of the basis after that many passes, and at most; each is kept with its product.
-    landmarks, kept : int
-        Rows that it starts from, and columns of features that are kept of them, or of a copy of the matrix.
+    basis, most : int
+        Columns of the basis after that many passes, and at most, if that is more; each is kept with its product.
+    landmarks : int
+        Rows that it starts from.
+    kept : int
+        Columns kept besides: features, or a copy of the matrix.
     """
     n, p, m = size.n, columns, landmarks
-    beside = min(m, kept) if m else kept
     answer = 4 * n * size.k * 8
 
-    def bytes_with(basis: int, itemsize: int) -> int:
-        return n * itemsize * (beside + 2 * basis + 5 * widest(p)) + answer
+    def bytes_with(columns: int, itemsize: int) -> int:
+        return n * itemsize * (kept + 2 * columns + 5 * widest(p)) + answer
 
     return Cost(
         passes=passes,
         columns=p,
         landmarks=m,
         start=(2 * m + widest(p)) * n * size.working,
-        likely=bytes_with(held[0], size.working),
-        most=bytes_with(held[1], size.itemsize),
+        likely=bytes_with(basis, size.working),
+        most=bytes_with(basis if most is None else most, size.itemsize),
         flops=4.0 * n * m * m + 12.0 * n * (m + p * (passes + 1) / 2) * p * passes,
         lapack=20.0 * passes * (m + p * passes) ** 3,
     )

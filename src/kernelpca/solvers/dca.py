@@ -164,7 +164,7 @@ class Dca(Solver):
 
     def cost(self, size: Size, tol: float) -> Cost:
         """Return the cost of passes with as many columns as components."""
-        return iterative(size, int(4 * digits_of(tol) + 4), size.k, held=(3 * size.k, 3 * size.k))
+        return iterative(size, int(4 * digits_of(tol) + 4), size.k, basis=3 * size.k)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Find eigenpairs: the square objective, judged like every eigensolver by its Ritz pairs."""

@@ -43,8 +43,8 @@ class Lanczos(Solver):
 
     def cost(self, size: Size, tol: float) -> Cost:
         """Return the cost of many passes of one column; a small matrix is copied."""
-        held, copied = 2 * size.k + 20, size.n if size.stored and size.n <= EASY else 0
-        return iterative(size, 3 * size.k + 20, 1, held=(held, held), kept=copied)
+        copied = size.n if size.stored and size.n <= EASY else 0
+        return iterative(size, 3 * size.k + 20, 1, basis=2 * size.k + 20, kept=copied)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let ARPACK read the matrix one column at a time."""

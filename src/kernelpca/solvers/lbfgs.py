@@ -56,8 +56,7 @@ class Lbfgs(Solver):
 
     def cost(self, size: Size, tol: float) -> Cost:
         """Return the cost of ten passes a digit, and of the pairs that are kept."""
-        held = 12 * size.k
-        return iterative(size, int(10 * digits_of(tol)), size.k, held=(held, held))
+        return iterative(size, int(10 * digits_of(tol)), size.k, basis=12 * size.k)
 
     def run(self, watch: Watch, k: int, start: np.ndarray | None, rng: np.random.Generator) -> Ritz:
         """Let scipy minimize; after each evaluation look at the Ritz pairs of the span of H."""

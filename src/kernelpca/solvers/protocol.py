@@ -50,7 +50,7 @@ class Solver(Part, ABC):
     def cost(self, size: Size, tol: float) -> Cost:
         """Return what it is likely to take for a problem of this size and this target."""
         columns = min(size.k + 10, size.n)
-        return iterative(size, int(4 * digits_of(tol) + 4), columns, held=(3 * columns, 3 * columns))
+        return iterative(size, int(4 * digits_of(tol) + 4), columns, basis=3 * columns)
 
     def frugal(self, size: Size) -> Iterator[tuple[Solver, str]]:
         """Return solvers that need less memory, more and more frugal, each with what it goes without."""

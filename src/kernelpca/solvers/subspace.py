@@ -63,6 +63,7 @@ class Subspace:
         self.A, self.P = np.empty((m, 0)), np.empty((m, 0))
         self.T, self.N = np.empty((0, 0)), np.empty((0, 0))
         self._factored: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # T, its eigenvalues and vectors
+        self._lower: tuple[np.ndarray, np.ndarray | None] | None = None  # T, and its Cholesky factor
 
     @property
     def size(self) -> int:
@@ -108,6 +109,15 @@ class Subspace:
         if self._factored is None or self._factored[0] is not self.T:
             self._factored = self.T, *np.linalg.eigh(self.T)
         return self._factored[1:]
+
+    def _cholesky(self) -> np.ndarray | None:
+        """Return the Cholesky factor (q, q) of T, or None where T is not positive definite."""
+        if self._lower is None or self._lower[0] is not self.T:
+            try:
+                self._lower = self.T, np.linalg.cholesky(self.T)
+            except np.linalg.LinAlgError:
+                self._lower = self.T, None
+        return self._lower[1]
 
     def vectors(self, S: np.ndarray) -> np.ndarray:
         """(q, s) -> (n, s): Q S."""
@@ -166,13 +176,11 @@ class Subspace:
 
     def _root(self, level: float) -> np.ndarray:
         """(q, r): R with R R' = T^-1, directions in which T is too small left out."""
-        try:
-            L = np.linalg.cholesky(self.T)
-        except np.linalg.LinAlgError:
-            L = np.zeros_like(self.T)
-        pivots = np.square(L.diagonal())
-        if pivots.min(initial=np.inf) > max(EVEN * pivots.max(initial=0.0), level):  # a slow spectrum
-            return np.linalg.inv(L).T
+        L = self._cholesky()
+        if L is not None:
+            pivots = np.square(L.diagonal())
+            if pivots.min(initial=np.inf) > max(EVEN * pivots.max(initial=0.0), level):  # a slow spectrum
+                return np.linalg.inv(L).T
         sizes, Z = self._factors()
         kept = sizes > max(level, DEPENDENT[self._basis.dtype.itemsize] * sizes.max(initial=0.0))
         return Z[:, kept] / np.sqrt(sizes[kept])
@@ -207,13 +215,7 @@ class Subspace:
 
     def features_exceed(self, level: float) -> bool:
         """Whether rounding has made F F' larger than the matrix, by more than `level`: it bounds nothing then."""
-        if not len(self.FF):
-            return False
-        try:
-            np.linalg.cholesky(self.T)
-        except np.linalg.LinAlgError:
-            return bool(self._factors()[0][0] < -level)
-        return False
+        return len(self.FF) > 0 and self._cholesky() is None and bool(self._factors()[0][0] < -level)
 
     def drop_features(self) -> None:
         """Forget F: the excess is the whole product then."""
